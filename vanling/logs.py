@@ -1,9 +1,9 @@
 """Logging: one line an event on the console, JSON lines where a machine reads them.
 
     logger = logging.getLogger(__name__)
-    logger.info("turn over", extra={"component": "SESSION", "event": "endpoint", "session_id": sid, "silence_ms": 500})
+    logger.info("turn over", extra={"component": "SESSION", "event": "endpoint", "session_id": sid})
 
-    2026-07-20T08:58:12.870289Z INFO [<SESSION> turn over] component="session" event="endpoint" session_id=… silence_ms=500
+    2026-07-20T08:58:12.870289Z INFO [<SESSION> turn over] component="session" event="endpoint" session_id=7f3c
 
 What people say is logged at DEBUG only; that is for the caller to keep. Secrets are masked here, by the name of the
 field and in the text of the line.

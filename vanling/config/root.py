@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import Field, PrivateAttr
+from pydantic import PrivateAttr
 
 from vanling.config.sections import (
     Asr,
@@ -30,17 +30,17 @@ ENGINE_KINDS = ("vad", "asr", "llm", "tts")
 class Config(Section):
     """Everything vanling was told, checked; ``Config()`` is all defaults."""
 
-    server: Server = Field(default_factory=Server)
-    auth: Auth = Field(default_factory=Auth)
-    vad: Vad = Field(default_factory=Vad)
-    asr: Asr = Field(default_factory=Asr)
-    llm: Llm = Field(default_factory=Llm)
-    tts: Tts = Field(default_factory=Tts)
-    turn: Turn = Field(default_factory=Turn)
-    session: Session = Field(default_factory=Session)
-    pacing: Pacing = Field(default_factory=Pacing)
-    audio: Audio = Field(default_factory=Audio)
-    log: Log = Field(default_factory=Log)
+    server: Server = Server()
+    auth: Auth = Auth()
+    vad: Vad = Vad()
+    asr: Asr = Asr()
+    llm: Llm = Llm()
+    tts: Tts = Tts()
+    turn: Turn = Turn()
+    session: Session = Session()
+    pacing: Pacing = Pacing()
+    audio: Audio = Audio()
+    log: Log = Log()
 
     _origins: dict[str, str] = PrivateAttr(default_factory=dict)
 

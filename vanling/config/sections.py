@@ -16,9 +16,10 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, m
 from vanling.config.secret import MASK, is_secret
 
 WAKE_WORDS = [
-    "你好小智", "小智小智", "嗨小智", "嘿小智", "小爱同学", "你好喵伴", "小龙小龙", "喵喵同学", "Hi,喵喵", "你好小鑫", "小美同学",
-    "Hi,小星", "你好东东", "Hi,乐鑫", "小土豆", "Hi,ESP", "Hi,Lexin", "Hi,Jason", "Hey,Willow", "Hi,XiaoZhi", "Alexa",
-    "Jarvis", "Computer", "Sophia", "Mycroft", "Hi,Joy", "Hey,Wanda", "Hi,Jolly", "Hi,Fairy", "Blue Chip", "Astrolabe",
+    "你好小智", "小智小智", "嗨小智", "嘿小智", "小爱同学", "你好喵伴", "小龙小龙", "喵喵同学", "Hi,喵喵", "你好小鑫",
+    "小美同学", "Hi,小星", "你好东东", "Hi,乐鑫", "小土豆", "Hi,ESP", "Hi,Lexin", "Hi,Jason", "Hey,Willow",
+    "Hi,XiaoZhi", "Alexa", "Jarvis", "Computer", "Sophia", "Mycroft", "Hi,Joy", "Hey,Wanda", "Hi,Jolly", "Hi,Fairy", "Blue Chip",
+    "Astrolabe",
 ]  # fmt: skip
 """What the firmware's wake word models report (esp-sr WakeNet 9, xiaozhi-esp32's own and its default custom word)."""
 
@@ -53,23 +54,29 @@ class EngineSection(Section):
 class Server(Section):
     """Where vanling listens and keeps its files."""
 
-    host: str = Field("127.0.0.1", min_length=1, description="Address to listen on; 0.0.0.0 for all of this machine's")
-    port: int = Field(8080, ge=0, le=65535, description="Port of every HTTP and WebSocket door; 0 takes a free one")
+    host: str = Field(
+        default="127.0.0.1", min_length=1, description="Address to listen on; 0.0.0.0 for all of this machine's"
+    )
+    port: int = Field(
+        default=8080, ge=0, le=65535, description="Port of every HTTP and WebSocket door; 0 takes a free one"
+    )
     public_url: str = Field(
-        "", description="URL by which devices reach this server, where it is not the one they ask: http(s)://host[:port]"
+        default="",
+        description="URL by which devices reach this server, where it is not the one they ask: http(s)://host[:port]",
     )
     data_dir: Path = Field(
         default_factory=lambda: platformdirs.user_data_path("vanling"),
         strict=False,
         description="Folder for everything that vanling writes",
     )
-    tls_cert: str = Field("", description="Certificate chain (PEM file); with tls_key it makes https and wss")
-    tls_key: str = Field("", description="Private key of the certificate (PEM file)")
+    tls_cert: str = Field(default="", description="Certificate chain (PEM file); with tls_key it makes https and wss")
+    tls_key: str = Field(default="", description="Private key of the certificate (PEM file)")
     allowed_origins: list[str] = Field(
-        [], description='Web pages of other origins that may connect, such as "http://test.local:8006"; "*" for all'
+        default=[],
+        description='Web pages of other origins that may connect, such as "http://test.local:8006"; "*" for all',
     )
     forwarded_allow: list[str] = Field(
-        [], description="Addresses or networks of proxies whose X-Forwarded headers are believed"
+        default=[], description="Addresses or networks of proxies whose X-Forwarded headers are believed"
     )
 
     @field_validator("data_dir")
@@ -122,9 +129,9 @@ class Auth(Section):
     """Who may connect."""
 
     required: Literal["auto"] | bool = Field(
-        "auto", description="Whether a token is asked for; auto: unless only this machine can reach the server"
+        default="auto", description="Whether a token is asked for; auto: unless only this machine can reach the server"
     )
-    tokens: list[SecretStr] = Field([], description="Tokens that devices and clients may connect with")
+    tokens: list[SecretStr] = Field(default=[], description="Tokens that devices and clients may connect with")
 
     @field_validator("tokens")
     @classmethod
@@ -139,12 +146,16 @@ class Auth(Section):
 class Vad(EngineSection):
     """Telling voice from silence."""
 
-    engine: str = Field("silero", description="Voice detector")
-    threshold: Probability = Field(0.5, description="Probability from which a window counts as voice")
-    deactivation: Probability = Field(0.35, description="Probability below which voice ends; at most threshold")
-    min_speech_ms: Milliseconds = Field(120, description="Shorter voice is a noise, in ms")
-    min_silence_ms: Milliseconds = Field(300, description="Silence after which speech is held to be over, in ms")
-    pre_roll_ms: int = Field(600, ge=0, le=5_000, description="Audio kept from before the voice was detected, in ms")
+    engine: str = Field(default="silero", description="Voice detector")
+    threshold: Probability = Field(default=0.5, description="Probability from which a window counts as voice")
+    deactivation: Probability = Field(default=0.35, description="Probability below which voice ends; at most threshold")
+    min_speech_ms: Milliseconds = Field(default=120, description="Shorter voice is a noise, in ms")
+    min_silence_ms: Milliseconds = Field(
+        default=300, description="Silence after which speech is held to be over, in ms"
+    )
+    pre_roll_ms: int = Field(
+        default=600, ge=0, le=5_000, description="Audio kept from before the voice was detected, in ms"
+    )
 
     @model_validator(mode="after")
     def _hysteresis(self) -> Vad:
@@ -159,78 +170,90 @@ class Vad(EngineSection):
 class Asr(EngineSection):
     """Speech to text."""
 
-    engine: str = Field("whisper", description="Recogniser")
-    timeout_ms: Timeout = Field(10_000, description="Longest wait for a recognition, in ms")
+    engine: str = Field(default="whisper", description="Recogniser")
+    timeout_ms: Timeout = Field(default=10_000, description="Longest wait for a recognition, in ms")
 
 
 class Llm(EngineSection):
     """The model that answers."""
 
-    engine: str = Field("echo", description="Language model")
-    system_prompt: str = Field(PERSONA, description="Who the model is and how it should answer")
-    first_event_ms: Timeout = Field(30_000, description="Longest wait for the beginning of an answer, in ms")
-    next_event_ms: Timeout = Field(10_000, description="Longest pause within an answer, in ms")
+    engine: str = Field(default="echo", description="Language model")
+    system_prompt: str = Field(default=PERSONA, description="Who the model is and how it should answer")
+    first_event_ms: Timeout = Field(default=30_000, description="Longest wait for the beginning of an answer, in ms")
+    next_event_ms: Timeout = Field(default=10_000, description="Longest pause within an answer, in ms")
 
 
 class Tts(EngineSection):
     """Text to speech."""
 
-    engine: str = Field("piper", description="Voice; mute for text only")
-    first_chunk_ms: Timeout = Field(8_000, description="Longest wait for a sentence's first sound, in ms")
-    next_chunk_ms: Timeout = Field(35_000, description="Longest wait for more of a sentence, in ms")
+    engine: str = Field(default="piper", description="Voice; mute for text only")
+    first_chunk_ms: Timeout = Field(default=8_000, description="Longest wait for a sentence's first sound, in ms")
+    next_chunk_ms: Timeout = Field(default=35_000, description="Longest wait for more of a sentence, in ms")
 
 
 class Turn(Section):
     """When the speaker is done."""
 
-    silence_confirm_ms: Milliseconds = Field(200, description="Silence after vad.min_silence_ms that ends a turn, in ms")
-    stall_ms: Milliseconds = Field(1_200, description="An open turn also ends after this long without any audio, in ms")
+    silence_confirm_ms: Milliseconds = Field(
+        default=200, description="Silence after vad.min_silence_ms that ends a turn, in ms"
+    )
+    stall_ms: Milliseconds = Field(
+        default=1_200, description="An open turn also ends after this long without any audio, in ms"
+    )
     speculate: Literal["auto", "asr", "off"] = Field(
-        "auto", description="What is begun before the turn is confirmed: recognition (asr), nothing (off), or auto"
+        default="auto",
+        description="What is begun before the turn is confirmed: recognition (asr), nothing (off), or auto",
     )
 
 
 class Session(Section):
     """One connection of a device."""
 
-    no_activity_ms: Milliseconds = Field(30_000, description="A connection without activity is closed after, in ms; 0: never")
-    hello_ms: Timeout = Field(10_000, description="Longest wait for a client's hello, in ms")
+    no_activity_ms: Milliseconds = Field(
+        default=30_000, description="A connection without activity is closed after, in ms; 0: never"
+    )
+    hello_ms: Timeout = Field(default=10_000, description="Longest wait for a client's hello, in ms")
     barge_in_lockout_ms: Milliseconds = Field(
-        250, description="Voice does not interrupt this soon after a reply begins or ends, in ms"
+        default=250, description="Voice does not interrupt this soon after a reply begins or ends, in ms"
     )
     wake_words: list[str] = Field(
-        WAKE_WORDS, description="What devices report when they are called; any other such text is taken as typed"
+        default=WAKE_WORDS,
+        description="What devices report when they are called; any other such text is taken as typed",
     )
     language: str = Field(
-        "auto", pattern=r"^(auto|[a-z]{2,3})$", description="Language spoken: auto or a code such as en or zh"
+        default="auto", pattern=r"^(auto|[a-z]{2,3})$", description="Language spoken: auto or a code such as en or zh"
     )
 
 
 class Pacing(Section):
     """How audio leaves towards a device."""
 
-    lead_frames: int = Field(2, ge=1, le=10, description="Frames sent ahead of real time")
-    start_gap_ms: int = Field(100, ge=0, le=2_000, description="Pause between tts start and the first audio, in ms")
-    device_buffer_ms: int = Field(200, ge=0, le=5_000, description="tts stop follows the end of the audio after, in ms")
+    lead_frames: int = Field(default=2, ge=1, le=10, description="Frames sent ahead of real time")
+    start_gap_ms: int = Field(
+        default=100, ge=0, le=2_000, description="Pause between tts start and the first audio, in ms"
+    )
+    device_buffer_ms: int = Field(
+        default=200, ge=0, le=5_000, description="tts stop follows the end of the audio after, in ms"
+    )
 
 
 class Audio(Section):
     """The Opus audio that devices play."""
 
-    rate: Literal[8000, 12000, 16000, 24000, 48000] = Field(24_000, description="Sample rate in Hz")
-    frame_ms: Literal[5, 10, 20, 40, 60, 80, 100, 120] = Field(60, description="Length of a frame in ms")
-    bitrate: int = Field(24_000, ge=6_000, le=510_000, description="Bits per second")
-    complexity: int = Field(5, ge=0, le=10, description="Effort of the encoder")
+    rate: Literal[8000, 12000, 16000, 24000, 48000] = Field(default=24_000, description="Sample rate in Hz")
+    frame_ms: Literal[5, 10, 20, 40, 60, 80, 100, 120] = Field(default=60, description="Length of a frame in ms")
+    bitrate: int = Field(default=24_000, ge=6_000, le=510_000, description="Bits per second")
+    complexity: int = Field(default=5, ge=0, le=10, description="Effort of the encoder")
 
 
 class Log(Section):
     """What vanling tells about itself."""
 
     level: Literal["debug", "info", "warning", "error"] = Field(
-        "info", description="Least level that is logged; what people say appears at debug only"
+        default="info", description="Least level that is logged; what people say appears at debug only"
     )
-    format: Literal["text", "json"] = Field("text", description="Form of the lines on the console")
-    file: str = Field("", description="Also write JSON lines to this file, kept to 5 files of 10 MB")
+    format: Literal["text", "json"] = Field(default="text", description="Form of the lines on the console")
+    file: str = Field(default="", description="Also write JSON lines to this file, kept to 5 files of 10 MB")
 
 
 def _is_http(url: str) -> bool:

@@ -40,10 +40,10 @@ def load_config(file: Path | None, sets: Sequence[str], environ: Mapping[str, st
     """
     if file is None and environ.get(FILE_VARIABLE):
         file = Path(environ[FILE_VARIABLE]).expanduser()
-    tables: dict[str, dict[str, Any]] = {}
+    tables: dict[str, dict[str, Any]] = {section: {} for section in Config.model_fields}
     origins: dict[str, str] = {}
     for setting in _settings(file, sets, environ):
-        tables.setdefault(setting.section, {})[setting.key] = setting.value
+        tables[setting.section][setting.key] = setting.value
         origins[f"{setting.section}.{setting.key}"] = setting.origin
     try:
         return Config.model_validate(tables).with_origins(origins)
@@ -92,7 +92,9 @@ def _reject_single_underscore(name: str) -> None:
     """VANLING_SERVER_PORT was meant as a setting; other names may belong to somebody else (a build, a cluster)."""
     section, _, key = name[len(PREFIX) :].lower().partition("_")
     if section in Config.model_fields and key in _keys(section):
-        raise ConfigError(f"{name} is not a setting: write {PREFIX}{section.upper()}__{key.upper()}, with two underscores")
+        raise ConfigError(
+            f"{name} is not a setting: write {PREFIX}{section.upper()}__{key.upper()}, with two underscores"
+        )
 
 
 def _from_sets(sets: Sequence[str]) -> Iterator[_Setting]:
