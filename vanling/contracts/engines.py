@@ -66,6 +66,35 @@ class Vad(Protocol):
         """Speech probability of one window for each of n different streams: float32 (n, window_samples) → (n,)."""
 
 
+class VadHandle(Protocol):
+    """One stream's place in a :class:`VadQueue`. All calls belong to the event loop and return at once."""
+
+    @property
+    def dropped(self) -> int:
+        """Windows thrown away (the oldest first) because the detector fell too far behind."""
+
+    def push(self, window: Samples) -> None:
+        """Queue one window; ``on_window`` gets it back with its probability, in push order, unless it was dropped."""
+
+    def reset(self) -> None:
+        """Forget the audio so far: takes effect between the windows pushed before and those pushed after."""
+
+    def close(self) -> None:
+        """Leave the queue; no callback follows. A second call does nothing."""
+
+
+class VadQueue(Protocol):
+    """Takes the windows of many streams to one :class:`Vad` without blocking the event loop."""
+
+    window_samples: int
+    """Samples of one window at :data:`MODEL_RATE`."""
+
+    def open(
+        self, on_window: Callable[[Samples, float], None], on_error: Callable[[Exception], None]
+    ) -> VadHandle:
+        """Add a stream. Callbacks run in the loop that opened it; a window whose batch failed goes to ``on_error``."""
+
+
 class Outcome(Enum):
     """What a recogniser made of a turn."""
 
@@ -164,3 +193,5 @@ class EngineSet:
     llm: Llm
     tts: Tts | None
     """None in a text-only server."""
+
+

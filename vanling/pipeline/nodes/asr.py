@@ -1,0 +1,216 @@
+"""asr: windows to utterances, and what the recogniser makes of them."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from dataclasses import dataclass
+
+from vanling.clock import Clock
+from vanling.contracts.engines import MODEL_RATE, Asr, AsrResult, AsrStream, Outcome, Priority
+from vanling.errors import EngineTimeoutError, VanlingError
+from vanling.pipeline.events import (
+    Event,
+    FinishTurn,
+    SetMode,
+    SpeechEnded,
+    SpeechPaused,
+    SpeechStarted,
+    TurnOutcome,
+    TurnOver,
+    Window,
+)
+from vanling.pipeline.node import NodeContext, Out, SyncNode, SyncTemplate
+
+log = logging.getLogger(__name__)
+
+MIN_VOICED_MS = 64.0
+"""A turn with less voice than this holds nothing to recognise (CONVERSATION rule 1.3)."""
+
+
+@dataclass(frozen=True, slots=True)
+class AsrSettings:
+    """Times in ms; ``language`` None leaves it to the engine."""
+
+    language: str | None = None
+    pre_roll_ms: float = 600
+    """Audio kept from before speech was sure, so that its first syllable is not lost."""
+    timeout_ms: float = 10_000
+    speculate: bool = True
+    """Recognise at the falling edge already, so that the silence confirm hides the work."""
+    max_turn_ms: float = 60_000
+    """A turn that goes on longer is ended here, so that a running television does not fill the memory."""
+
+
+class AsrNode(SyncNode):
+    """Collects the audio of one turn after the other and asks the recogniser.
+
+    Every turn that ends gives one ``TurnOver`` at once and one ``TurnOutcome`` when the recogniser has answered;
+    hearing goes on meanwhile.
+    """
+
+    def __init__(self, asr: Asr, settings: AsrSettings, context: NodeContext) -> None:
+        self._asr = asr
+        self._settings = settings
+        self._spawn = context.spawn
+        self._clock: Clock = context.clock
+        self._session_id = context.session_id
+        self._pre_roll: deque[Window] = deque()
+        self._pre_roll_samples = 0
+        self._turn = _Turn()
+        self._number = 0
+        self._hands_free = True
+        self._closed = False
+
+    def push(self, event: Event, out: Out) -> None:
+        if type(event) is Window:
+            self._hear(event, out)
+            return
+        if isinstance(event, SpeechStarted):
+            self._open()
+        elif isinstance(event, SpeechPaused):
+            self._speculate()
+        elif isinstance(event, SetMode):
+            self._set_mode(event)
+        elif isinstance(event, SpeechEnded):
+            self._finish("silence", out)
+        elif isinstance(event, FinishTurn):
+            self._finish(event.reason, out)
+            return
+        out(event)
+
+    def close(self) -> None:
+        self._closed = True
+        self._turn.drop()
+
+    def _hear(self, window: Window, out: Out) -> None:
+        turn = self._turn
+        turn.last = window
+        if window.voiced:
+            turn.voiced_samples += len(window.pcm)
+            turn.voiced_end_ns = window.end_ns
+        if turn.stream is None:
+            self._keep(window)
+        else:
+            turn.stream.feed(window.pcm)
+            turn.samples += len(window.pcm)
+            if turn.samples > self._settings.max_turn_ms * MODEL_RATE / 1000:
+                self._finish("length", out)
+
+    def _keep(self, window: Window) -> None:
+        """Into the pre-roll; the oldest falls out."""
+        self._pre_roll.append(window)
+        self._pre_roll_samples += len(window.pcm)
+        while self._pre_roll_samples > self._settings.pre_roll_ms * MODEL_RATE / 1000:
+            self._pre_roll_samples -= len(self._pre_roll.popleft().pcm)
+
+    def _open(self) -> None:
+        if self._turn.stream is None:
+            self._turn.stream = stream = self._asr.new(self._settings.language)
+            for window in self._pre_roll:
+                stream.feed(window.pcm)
+            self._clear_pre_roll()
+
+    def _clear_pre_roll(self) -> None:
+        self._pre_roll.clear()
+        self._pre_roll_samples = 0
+
+    def _set_mode(self, event: SetMode) -> None:
+        self._hands_free = event.hands_free
+        if event.fresh:
+            self._turn.drop()
+            self._turn = _Turn()
+            self._clear_pre_roll()
+            if not event.hands_free:
+                # A press is recognised whole, whatever the detector thinks of its first syllable.
+                self._open()
+
+    def _speculate(self) -> None:
+        turn = self._turn
+        if self._settings.speculate and turn.stream is not None:
+            turn.drop()
+            turn.guess = asyncio.ensure_future(turn.stream.hypothesis(Priority.SPECULATION))
+            turn.guess.add_done_callback(_retrieve)
+            turn.guess_voiced_samples = turn.voiced_samples
+
+    def _finish(self, reason: str, out: Out) -> None:
+        turn, self._turn = self._turn, _Turn()
+        self._clear_pre_roll()
+        self._number += 1
+        now_ns = self._clock.now_ns()
+        decided_ns = turn.last.arrived_ns if turn.last is not None and reason == "silence" else now_ns
+        speech_end_ns = turn.voiced_end_ns if turn.voiced_end_ns is not None else decided_ns
+        voiced_ms = 1000 * turn.voiced_samples / MODEL_RATE
+        silence_ms = (decided_ns - speech_end_ns) / 1e6
+        out(TurnOver(self._number, reason, speech_end_ns, decided_ns, silence_ms, voiced_ms))
+        if turn.stream is None or voiced_ms < MIN_VOICED_MS:
+            turn.drop()
+            out(TurnOutcome(self._number, AsrResult(Outcome.NOTHING), now_ns, 0.0))
+        else:
+            self._spawn(self._resolve(self._number, turn, turn.stream, now_ns, out))
+        if not self._hands_free and reason == "length":
+            self._open()
+
+    async def _resolve(self, number: int, turn: _Turn, stream: AsrStream, asked_ns: int, out: Out) -> None:
+        """Wait for the words of an ended turn: the guess of its last falling edge where nothing was said since."""
+        failure = ""
+        result = AsrResult(Outcome.EMPTY)
+        try:
+            async with asyncio.timeout(self._settings.timeout_ms / 1000):
+                result = await self._words(turn, stream)
+        except TimeoutError:
+            failure = str(EngineTimeoutError(f"no words from the recogniser within {self._settings.timeout_ms:g} ms"))
+        except Exception as error:  # whatever the engine raises, the turn must get its outcome
+            failure = str(error) or type(error).__name__
+            if not isinstance(error, VanlingError):
+                log.exception("recogniser failed", extra={"component": "ASR", "event": "asr_error", "session_id": self._session_id})
+        finally:
+            turn.drop()
+        if not self._closed:
+            now_ns = self._clock.now_ns()
+            out(TurnOutcome(number, result, now_ns, (now_ns - asked_ns) / 1e6, failure))
+
+    async def _words(self, turn: _Turn, stream: AsrStream) -> AsrResult:
+        if turn.guess is not None and turn.guess_voiced_samples == turn.voiced_samples:
+            try:
+                return await asyncio.shield(turn.guess)
+            except VanlingError:
+                pass  # a guess that failed is asked again, now that the turn is certain
+        return await stream.hypothesis(Priority.CONFIRMED)
+
+
+class _Turn:
+    """The turn that is being heard."""
+
+    __slots__ = ("guess", "guess_voiced_samples", "last", "samples", "stream", "voiced_end_ns", "voiced_samples")
+
+    def __init__(self) -> None:
+        self.stream: AsrStream | None = None
+        self.samples = 0
+        self.voiced_samples = 0
+        self.voiced_end_ns: int | None = None
+        self.last: Window | None = None
+        self.guess: asyncio.Future[AsrResult] | None = None
+        self.guess_voiced_samples = -1
+
+    def drop(self) -> None:
+        """Withdraw a guess that nobody waits for."""
+        if self.guess is not None and not self.guess.done():
+            self.guess.cancel()
+        self.guess = None
+
+
+def _retrieve(future: asyncio.Future[AsrResult]) -> None:
+    """A withdrawn guess must not leave a "never retrieved" warning behind."""
+    if not future.cancelled():
+        future.exception()
+
+
+class AsrTemplate(SyncTemplate):
+    def __init__(self, asr: Asr, settings: AsrSettings) -> None:
+        self._asr = asr
+        self._settings = settings
+
+    def new_instance(self, context: NodeContext) -> AsrNode:
+        return AsrNode(self._asr, self._settings, context)
