@@ -89,9 +89,7 @@ class VadQueue(Protocol):
     window_samples: int
     """Samples of one window at :data:`MODEL_RATE`."""
 
-    def open(
-        self, on_window: Callable[[Samples, float], None], on_error: Callable[[Exception], None]
-    ) -> VadHandle:
+    def open(self, on_window: Callable[[Samples, float], None], on_error: Callable[[Exception], None]) -> VadHandle:
         """Add a stream. Callbacks run in the loop that opened it; a window whose batch failed goes to ``on_error``."""
 
 
@@ -142,7 +140,11 @@ class Tts(Protocol):
         """Whether the voice has sounds for this text (an English voice has none for Chinese characters)."""
 
     def synthesize(
-        self, sentence: str, *, voice: str | None = None, priority: Callable[[], Priority] = lambda: Priority.FIRST_CHUNK
+        self,
+        sentence: str,
+        *,
+        voice: str | None = None,
+        priority: Callable[[], Priority] = lambda: Priority.FIRST_CHUNK,
     ) -> AsyncIterator[Pcm]:
         """Speak one sentence in chunks, the first as early as the engine can; ``priority`` is asked before each."""
 
@@ -193,5 +195,3 @@ class EngineSet:
     llm: Llm
     tts: Tts | None
     """None in a text-only server."""
-
-

@@ -1,0 +1,19 @@
+"""ONNX Runtime sessions as a voice server wants them: few threads, none of them spinning while it waits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import onnxruntime
+
+
+def open_session(model: Path, threads: int = 1) -> onnxruntime.InferenceSession:
+    """Load a model for the CPU with ``threads`` threads of its own."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    options.execution_mode = onnxruntime.ExecutionMode.ORT_SEQUENTIAL
+    # A spinning pool burns a core per session between two calls.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    options.log_severity_level = 3
+    return onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
