@@ -18,8 +18,8 @@ from vanling.config.secret import MASK, is_secret
 WAKE_WORDS = [
     "你好小智", "小智小智", "嗨小智", "嘿小智", "小爱同学", "你好喵伴", "小龙小龙", "喵喵同学", "Hi,喵喵", "你好小鑫",
     "小美同学", "Hi,小星", "你好东东", "Hi,乐鑫", "小土豆", "Hi,ESP", "Hi,Lexin", "Hi,Jason", "Hey,Willow",
-    "Hi,XiaoZhi", "Alexa", "Jarvis", "Computer", "Sophia", "Mycroft", "Hi,Joy", "Hey,Wanda", "Hi,Jolly", "Hi,Fairy", "Blue Chip",
-    "Astrolabe",
+    "Hi,XiaoZhi", "Alexa", "Jarvis", "Computer", "Sophia", "Mycroft", "Hi,Joy", "Hey,Wanda", "Hi,Jolly", "Hi,Fairy",
+    "Blue Chip", "Astrolabe",
 ]  # fmt: skip
 """What the firmware's wake word models report (esp-sr WakeNet 9, xiaozhi-esp32's own and its default custom word)."""
 

@@ -1,0 +1,77 @@
+"""The microphone of a simulated device: frames of 60 ms at 16 kHz, each handed over when its last sample was spoken."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vanling.cli.speech_end import last_voiced_sample
+
+RATE = 16_000
+FRAME_MS = 60
+FRAME = RATE * FRAME_MS // 1000
+LEAD_SILENCE_MS = 200
+"""A person does not begin to speak in the very millisecond in which the microphone opens."""
+
+
+class Microphone(Protocol):
+    """Where the uplink's audio comes from."""
+
+    async def frame(self) -> NDArray[np.int16]:
+        """The next :data:`FRAME` samples, as soon as real time has reached their end."""
+
+    @property
+    def finished(self) -> bool:
+        """Whether all that is to be said has been handed over; what follows is silence."""
+
+    def speech_end_ns(self) -> int | None:
+        """When the last voiced sample so far was spoken, by the monotonic clock; None before the first."""
+
+
+class Clip:
+    """A recording, spoken in real time between silences that never end."""
+
+    def __init__(self, pcm: NDArray[np.int16], lead_ms: int = LEAD_SILENCE_MS) -> None:
+        """``pcm``: int16 mono at :data:`RATE`."""
+        lead = RATE * lead_ms // 1000
+        self._pcm = np.concatenate([np.zeros(lead, np.int16), pcm.astype(np.int16, copy=False)])
+        voiced = last_voiced_sample(pcm, RATE)
+        self._voiced_until = lead + voiced if voiced else 0
+        self._position = 0
+        self._began_ns: int | None = None
+        self._speech_end_ns: int | None = None
+
+    @property
+    def finished(self) -> bool:
+        return self._position >= len(self._pcm)
+
+    @property
+    def silent(self) -> bool:
+        """Whether there is nothing in it that sounds like speech."""
+        return self._voiced_until == 0
+
+    def speech_end_ns(self) -> int | None:
+        return self._speech_end_ns
+
+    async def frame(self) -> NDArray[np.int16]:
+        if self._began_ns is None:
+            self._began_ns = time.monotonic_ns()
+        end = self._position + FRAME
+        # Absolute deadlines: a frame that leaves late must not push all later ones back.
+        await sleep_until(self._began_ns + end * 1_000_000_000 // RATE)
+        samples = np.zeros(FRAME, np.int16)
+        piece = self._pcm[self._position : end]
+        samples[: len(piece)] = piece
+        if self._position < self._voiced_until <= end:
+            self._speech_end_ns = time.monotonic_ns() - (end - self._voiced_until) * 1_000_000_000 // RATE
+        self._position = end
+        return samples
+
+
+async def sleep_until(deadline_ns: int) -> None:
+    """Return at ``deadline_ns`` of the monotonic clock; at once, but not without a turn of the loop, if it is past."""
+    await asyncio.sleep(max(0.0, (deadline_ns - time.monotonic_ns()) / 1e9))
