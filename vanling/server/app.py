@@ -1,0 +1,65 @@
+"""The HTTP side: the application with its routes, and the guard before them."""
+
+from __future__ import annotations
+
+import socket
+from urllib.parse import parse_qsl
+
+from fastapi import FastAPI, Request, Response
+from fastapi.responses import JSONResponse, PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from vanling.server.auth import Auth
+from vanling.server.routes import ota
+from vanling.server.settings import ServerSettings
+
+OPEN_ROUTES = frozenset({"/healthz", *ota.PATHS, *(f"{path}/activate" for path in ota.PATHS)})
+"""What answers without a token though one is required, in both slash forms. A device has none before its bootstrap."""
+
+
+def create_app(settings: ServerSettings, auth: Auth) -> FastAPI:
+    """The application; WebSockets do not pass through it (see ``websocket.py``)."""
+    app = FastAPI(title="vanling", redirect_slashes=False, redoc_url=None)
+    app.include_router(ota.Ota(settings, lan_host).router())
+    app.add_api_route("/healthz", _healthz, methods=["GET"], include_in_schema=False)
+    app.add_exception_handler(404, _not_found)
+    app.add_middleware(_Guard, auth=auth)
+    return app
+
+
+class _Guard:
+    """401 comes before 404: without a token, nobody learns which routes exist."""
+
+    def __init__(self, app: ASGIApp, auth: Auth) -> None:
+        self._app = app
+        self._auth = auth
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["path"].removesuffix("/") in OPEN_ROUTES or self._admits(scope):
+            await self._app(scope, receive, send)
+            return
+        refusal = PlainTextResponse("a valid token is required\n", 401, {"WWW-Authenticate": "Bearer"})
+        await refusal(scope, receive, send)
+
+    def _admits(self, scope: Scope) -> bool:
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        query = dict(parse_qsl(scope["query_string"].decode("latin-1")))
+        return self._auth.check(headers, query)
+
+
+async def _healthz() -> Response:
+    return JSONResponse({"status": "ok"})
+
+
+async def _not_found(request: Request, exc: Exception) -> Response:
+    return JSONResponse({"detail": "no such route"}, 404)
+
+
+def lan_host() -> str:
+    """Our IPv4 address towards the network; loopback where there is none. Sends nothing."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))  # RFC 5737: an address that nobody has
+            return str(probe.getsockname()[0])
+        except OSError:
+            return "127.0.0.1"
