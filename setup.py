@@ -146,7 +146,7 @@ def core(name: str, *kernels: str) -> Extension:
         include_dirs=["csrc", np.get_include()],
         define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
         depends=[f"csrc/{kernel}.h" for kernel in kernels] + ["vanling/core/checks.pxd"],
-        extra_compile_args=["-O3", "-fno-math-errno"],
+        extra_compile_args=["-O3", "-fno-math-errno", "-fno-trapping-math", "-g0"],
         extra_link_args=[],
     )
 

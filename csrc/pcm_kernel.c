@@ -1,6 +1,5 @@
 #include "pcm_kernel.h"
 
-VANLING_WIDE
 void vanling_f32_to_i16(const float *in, int16_t *out, size_t n, float scale)
 {
     for (size_t i = 0; i < n; i++) {
@@ -13,14 +12,12 @@ void vanling_f32_to_i16(const float *in, int16_t *out, size_t n, float scale)
     }
 }
 
-VANLING_WIDE
 void vanling_i16_to_f32(const int16_t *in, float *out, size_t n, float scale)
 {
     for (size_t i = 0; i < n; i++)
         out[i] = (float)in[i] * scale;
 }
 
-VANLING_WIDE
 double vanling_energy_i16(const int16_t *in, size_t n)
 {
     uint64_t sum = 0;
@@ -29,7 +26,6 @@ double vanling_energy_i16(const int16_t *in, size_t n)
     return (double)sum;
 }
 
-VANLING_WIDE
 double vanling_energy_f32(const float *in, size_t n)
 {
     /* Eight sums side by side: a single one could not be vectorised without changing its rounding. */

@@ -5,13 +5,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* On x86-64 with glibc, the loops also exist for wider vectors and the loader picks one when the module is loaded. */
-#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
-#define VANLING_WIDE __attribute__((target_clones("arch=haswell", "default")))
-#else
-#define VANLING_WIDE
-#endif
-
 /* Rounds to nearest and saturates; NaN becomes 0. `scale` 1 for samples already in int16 steps, 32768 for +-1.0. */
 void vanling_f32_to_i16(const float *in, int16_t *out, size_t n, float scale);
 void vanling_i16_to_f32(const int16_t *in, float *out, size_t n, float scale);

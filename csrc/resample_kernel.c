@@ -2,10 +2,6 @@
 
 #include <math.h>
 
-#include "pcm_kernel.h"
-
-#define LANES 8
-
 static const double pi = 3.14159265358979323846;
 
 static double bessel_i0(double x)
@@ -18,11 +14,12 @@ static double bessel_i0(double x)
     return sum;
 }
 
-void vanling_design(float *bank, size_t phases, size_t taps, double cutoff, double beta)
+void vanling_design(const vanling_filter *filter, double cutoff, double beta)
 {
+    size_t phases = filter->phases, taps = filter->taps;
     double half = (double)taps / 2.0;
     for (size_t phase = 0; phase < phases; phase++) {
-        float *row = bank + phase * taps;
+        float *row = filter->bank + phase * taps;
         double sum = 0.0;
         for (int pass = 0; pass < 2; pass++) /* once for the sum, once scaled by it */
             for (size_t i = 0; i < taps; i++) {
@@ -38,31 +35,80 @@ void vanling_design(float *bank, size_t phases, size_t taps, double cutoff, doub
     }
 }
 
-/* Lanes side by side, because a compiler must not reorder one running sum; always in the same order, so a sample comes out
- * the same wherever a chunk began. */
-static inline __attribute__((always_inline)) float inner(const float *x, const float *h, size_t taps)
+/* Vectors of the gcc and clang kind. Two widths, because what a compiler makes of a vector wider than the machine's goes
+ * through memory. */
+typedef float four __attribute__((vector_size(16), aligned(4), may_alias));
+typedef float eight __attribute__((vector_size(32), aligned(4), may_alias));
+
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
+/* Both keep several running sums, because one would wait for its own last addition, and always add them up in the same order,
+ * so a sample comes out the same wherever a chunk began. */
+ALWAYS_INLINE float inner_by_four(const float *x, const float *h, size_t taps)
 {
-    float sum[LANES] = {0};
-    for (size_t i = 0; i < taps; i += LANES)
-        for (size_t lane = 0; lane < LANES; lane++)
-            sum[lane] += x[i + lane] * h[i + lane];
-    return ((sum[0] + sum[4]) + (sum[2] + sum[6])) + ((sum[1] + sum[5]) + (sum[3] + sum[7]));
+    four a = {0}, b = {0}, c = {0}, d = {0};
+    size_t i = 0;
+    for (; i + 16 <= taps; i += 16) {
+        a += *(const four *)(x + i) * *(const four *)(h + i);
+        b += *(const four *)(x + i + 4) * *(const four *)(h + i + 4);
+        c += *(const four *)(x + i + 8) * *(const four *)(h + i + 8);
+        d += *(const four *)(x + i + 12) * *(const four *)(h + i + 12);
+    }
+    if (i < taps) {
+        a += *(const four *)(x + i) * *(const four *)(h + i);
+        b += *(const four *)(x + i + 4) * *(const four *)(h + i + 4);
+    }
+    a = (a + b) + (c + d);
+    return (a[0] + a[2]) + (a[1] + a[3]);
 }
 
-VANLING_WIDE
-void vanling_fir(const float *in, float *out, size_t n, const float *bank, size_t taps, size_t phases,
-                 size_t step_samples, size_t step_phase, vanling_cursor *at)
+ALWAYS_INLINE float inner_by_eight(const float *x, const float *h, size_t taps)
+{
+    eight a = {0}, b = {0};
+    size_t i = 0;
+    for (; i + 16 <= taps; i += 16) {
+        a += *(const eight *)(x + i) * *(const eight *)(h + i);
+        b += *(const eight *)(x + i + 8) * *(const eight *)(h + i + 8);
+    }
+    if (i < taps)
+        a += *(const eight *)(x + i) * *(const eight *)(h + i);
+    a += b;
+    return ((a[0] + a[4]) + (a[2] + a[6])) + ((a[1] + a[5]) + (a[3] + a[7]));
+}
+
+ALWAYS_INLINE void fir(const float *in, float *out, size_t n, const vanling_filter *filter, vanling_cursor *at, int wide)
 {
     size_t sample = at->sample, phase = at->phase;
+    size_t taps = filter->taps;
     for (size_t k = 0; k < n; k++) {
-        out[k] = inner(in + sample, bank + phase * taps, taps);
-        sample += step_samples;
-        phase += step_phase;
-        if (phase >= phases) {
-            phase -= phases;
+        const float *x = in + sample, *h = filter->bank + phase * taps;
+        out[k] = wide ? inner_by_eight(x, h, taps) : inner_by_four(x, h, taps);
+        sample += filter->step_samples;
+        phase += filter->step_phase;
+        if (phase >= filter->phases) {
+            phase -= filter->phases;
             sample++;
         }
     }
     at->sample = sample;
     at->phase = phase;
+}
+
+#if defined(__x86_64__) && !defined(VANLING_NARROW)
+__attribute__((target("avx2,fma"))) static void fir_avx2(const float *in, float *out, size_t n,
+                                                         const vanling_filter *filter, vanling_cursor *at)
+{
+    fir(in, out, n, filter, at, 1);
+}
+#endif
+
+void vanling_fir(const float *in, float *out, size_t n, const vanling_filter *filter, vanling_cursor *at)
+{
+#if defined(__x86_64__) && !defined(VANLING_NARROW)
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+        fir_avx2(in, out, n, filter, at);
+        return;
+    }
+#endif
+    fir(in, out, n, filter, at, 0);
 }

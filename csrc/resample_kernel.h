@@ -4,18 +4,24 @@
 
 #include <stddef.h>
 
-/* Where the next output lies: its first tap's sample, and the phase between that sample and the one after it. */
+typedef struct {
+    float *bank;         /* phases * taps */
+    size_t phases;       /* positions between two input samples */
+    size_t taps;         /* of each phase; a multiple of 8 */
+    size_t step_samples; /* from one output to the next, in whole input samples ... */
+    size_t step_phase;   /* ... and phases */
+} vanling_filter;
+
+/* Where the next output lies: the input sample of its first tap, and its phase. */
 typedef struct {
     size_t sample;
     size_t phase;
 } vanling_cursor;
 
-/* Fills `bank` (phases * taps, taps a multiple of 8): a Kaiser-windowed sinc, each phase with a gain of exactly one at DC.
- * `cutoff` is in cycles per input sample. */
-void vanling_design(float *bank, size_t phases, size_t taps, double cutoff, double beta);
+/* Fills the bank with a Kaiser-windowed sinc, each phase with a gain of one at DC. `cutoff` is in cycles per input sample. */
+void vanling_design(const vanling_filter *filter, double cutoff, double beta);
 
-/* Makes n outputs of `in`; each output moves the cursor by step_samples + step_phase / phases. */
-void vanling_fir(const float *in, float *out, size_t n, const float *bank, size_t taps, size_t phases,
-                 size_t step_samples, size_t step_phase, vanling_cursor *at);
+/* Makes n outputs of `in` and moves the cursor behind them. */
+void vanling_fir(const float *in, float *out, size_t n, const vanling_filter *filter, vanling_cursor *at);
 
 #endif

@@ -4,6 +4,13 @@ from libc.stdint cimport int64_t
 
 
 cdef extern from "resample_kernel.h" nogil:
+    ctypedef struct vanling_filter:
+        float *bank
+        size_t phases
+        size_t taps
+        size_t step_samples
+        size_t step_phase
+
     ctypedef struct vanling_cursor:
         size_t sample
         size_t phase
@@ -12,17 +19,14 @@ cdef extern from "resample_kernel.h" nogil:
 cdef class Bank:
     """The filter of one pair of rates; made once and shared by all its resamplers."""
 
-    cdef float *taps
-    cdef readonly size_t n_taps
-    cdef readonly size_t phases
+    cdef vanling_filter filter
 
 
 cdef class Resampler:
     cdef readonly int rate_in
     cdef readonly int rate_out
     cdef Bank _bank
-    cdef size_t _step_samples
-    cdef size_t _step_phase
+    cdef const vanling_filter *_filter  # the bank's
     cdef vanling_cursor _at  # relative to the start of _window
     cdef float *_window  # the input that later outputs still need, and the block at hand
     cdef size_t _filled
