@@ -10,6 +10,7 @@ from vanling.engines.build import BuildContext
 from vanling.engines.options import EchoOptions
 
 _CHINESE = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
+_ASK = LlmOptions()
 _SENTENCE_ENDS = ".!?。！？…"
 
 
@@ -18,7 +19,7 @@ class EchoLlm:
 
     pure = True
 
-    async def stream(self, messages: Sequence[Message], options: LlmOptions = LlmOptions()) -> AsyncIterator[Delta]:
+    async def stream(self, messages: Sequence[Message], options: LlmOptions = _ASK) -> AsyncIterator[Delta]:
         """Repeat the last user message whole; ``options`` do not matter to an echo."""
         said = next((message.text.strip() for message in reversed(messages) if message.role is Role.USER), "")
         if not said:

@@ -43,6 +43,7 @@ class PiperOptions(EngineOptions):
     length_scale: float | None = Field(None, gt=0.1, le=5.0, description="length of the sounds, 1.0 = the voice's own")
     noise_scale: float | None = Field(None, ge=0.0, le=2.0, description="variation of sounds; default: the voice's own")
     noise_w: float | None = Field(None, ge=0.0, le=2.0, description="variation of lengths; default: the voice's own")
+    volume: float | None = Field(None, gt=0.0, le=4.0, description="1.0 = as recorded; default: an even loudness")
     threads: int = Field(1, ge=1, le=64, description="threads of one synthesis")
 
 

@@ -54,13 +54,20 @@ class Workers:
         Raises what ``fn`` raises, and EngineError where the queue is full or closed.
         """
         loop = asyncio.get_running_loop()
-        job = _Job(fn, args, loop.create_future())
-        self._enqueue(priority, job, loop)
+        future: asyncio.Future[T] = loop.create_future()
+        job = _Job(fn, args, _LoopOutcome(future, self._delivery_to(loop)))
+        self._enqueue(priority, job)
         try:
-            result: T = await job.future
+            return await future
         except asyncio.CancelledError:
             self._withdraw(job)
             raise
+
+    def run_blocking(self, fn: Callable[..., T], *args: object) -> T:
+        """Call ``fn(*args)`` in a worker thread and block until it is done: for builders, outside the event loop."""
+        outcome = _Outcome()
+        self._enqueue(0, _Job(fn, args, outcome))
+        result: T = outcome.wait()
         return result
 
     def close(self) -> None:
@@ -78,22 +85,23 @@ class Workers:
         for thread in self._threads:
             thread.join(JOIN_S / len(self._threads))
 
-    def _enqueue(self, priority: int, job: _Job, loop: asyncio.AbstractEventLoop) -> None:
+    def _delivery_to(self, loop: asyncio.AbstractEventLoop) -> _Delivery:
+        delivery = self._deliveries.get(loop)
+        if delivery is None:
+            alive = {known: delivery for known, delivery in self._deliveries.items() if not known.is_closed()}
+            delivery = alive[loop] = _Delivery(loop)
+            self._deliveries = alive
+        return delivery
+
+    def _enqueue(self, priority: int, job: _Job) -> None:
         with self._ready:
             if self._closed:
                 raise EngineError(f"the {self.name} worker was closed")
             if self._live >= self._max_pending:
                 raise EngineError(f"the {self.name} worker is overloaded: {self._live} jobs wait")
-            if loop not in self._deliveries:
-                self._forget_closed_loops()
-                self._deliveries[loop] = _Delivery(loop)
-            job.delivery = self._deliveries[loop]
             heapq.heappush(self._queue, (int(priority), next(self._order), job))
             self._live += 1
             self._ready.notify()
-
-    def _forget_closed_loops(self) -> None:
-        self._deliveries = {loop: delivery for loop, delivery in self._deliveries.items() if not loop.is_closed()}
 
     def _withdraw(self, job: _Job) -> None:
         with self._ready:
@@ -130,20 +138,52 @@ class Workers:
             log.warning(
                 "an abandoned %s job failed: %r", self.name, error, extra={"component": "WORKERS", "event": "abandoned"}
             )
-        assert job.delivery is not None
-        job.delivery.put(job.future, result, error)
+        job.outcome.put(result, error)
 
 
 class _Job:
-    __slots__ = ("args", "begun", "delivery", "fn", "future", "withdrawn")
+    __slots__ = ("args", "begun", "fn", "outcome", "withdrawn")
 
-    def __init__(self, fn: Callable[..., Any], args: tuple[object, ...], future: asyncio.Future[Any]) -> None:
+    def __init__(self, fn: Callable[..., Any], args: tuple[object, ...], outcome: _Outcome | _LoopOutcome) -> None:
         self.fn = fn
         self.args = args
-        self.future = future
-        self.delivery: _Delivery | None = None
+        self.outcome = outcome
         self.begun = False
         self.withdrawn = False
+
+
+class _Outcome:
+    """Where a blocked caller waits."""
+
+    __slots__ = ("_done", "_error", "_result")
+
+    def __init__(self) -> None:
+        self._done = threading.Event()
+        self._result: Any = None
+        self._error: Exception | None = None
+
+    def put(self, result: object, error: Exception | None) -> None:
+        self._result, self._error = result, error
+        self._done.set()
+
+    def wait(self) -> Any:
+        self._done.wait()
+        if self._error is not None:
+            raise self._error
+        return self._result
+
+
+class _LoopOutcome:
+    """Where a coroutine waits."""
+
+    __slots__ = ("_delivery", "_future")
+
+    def __init__(self, future: asyncio.Future[Any], delivery: _Delivery) -> None:
+        self._future = future
+        self._delivery = delivery
+
+    def put(self, result: object, error: Exception | None) -> None:
+        self._delivery.put(self._future, result, error)
 
 
 class _Delivery:

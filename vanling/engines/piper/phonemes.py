@@ -1,0 +1,70 @@
+"""From text to the numbers that a Piper voice takes, by gruut (MIT), whose lexicon speaks espeak's dialect of IPA."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+
+import gruut
+import numpy as np
+from gruut.const import Sentence
+from numpy.typing import NDArray
+
+from vanling.engines.piper.text import clean, pieces
+from vanling.errors import EngineUnavailableError
+
+log = logging.getLogger(__name__)
+
+PAD, BEGIN, END = "_", "^", "$"
+_MINOR, _MAJOR = ",", "."
+_BREAK_MARKS = frozenset(",;:.!?")
+
+
+class Phonemizer:
+    """Turns text into phoneme ids. Keeps its lexicon per thread: warm it up, and use it, in the same one."""
+
+    def __init__(self, locale: str, phoneme_ids: Mapping[str, Sequence[int]]) -> None:
+        if not gruut.is_language_supported(locale):
+            raise EngineUnavailableError(
+                f"gruut has no phonemes for {locale}; known: {', '.join(sorted(gruut.get_supported_languages()))}"
+            )
+        self._locale = locale
+        self._language = locale.split("-", maxsplit=1)[0]
+        self._ids = phoneme_ids
+        self.dropped = 0
+        """Symbols so far that the voice has no sound for."""
+
+    def sentences(self, text: str) -> Iterator[NDArray[np.int64]]:
+        """Ids of one synthesis after another, each a sentence or a part of a long one; nothing for unspeakable text."""
+        for piece in pieces(clean(text, self._language)):
+            for sentence in gruut.sentences(piece, lang=self._locale, espeak=True):
+                symbols = self._symbols(sentence)
+                if any(symbol not in _BREAK_MARKS and symbol != " " for symbol in symbols):
+                    yield self._numbers(symbols)
+
+    def _symbols(self, sentence: Sentence) -> list[str]:
+        symbols: list[str] = []
+        for word in sentence:
+            if word.is_major_break or word.is_minor_break:
+                mark = word.text.strip()[:1]
+                fallback = _MAJOR if word.is_major_break else _MINOR
+                symbols.append(mark if mark in _BREAK_MARKS else fallback)
+            elif word.phonemes:
+                if symbols:
+                    symbols.append(" ")
+                symbols.extend("".join(word.phonemes))
+        return symbols
+
+    def _numbers(self, symbols: list[str]) -> NDArray[np.int64]:
+        pad = self._ids[PAD]
+        numbers = [*self._ids[BEGIN], *pad]
+        for symbol in symbols:
+            known = self._ids.get(symbol)
+            if known is None:
+                self.dropped += 1
+                log.debug("no sound for %r", symbol, extra={"component": "TTS", "event": "symbol_dropped"})
+                continue
+            numbers.extend(known)
+            numbers.extend(pad)
+        numbers.extend(self._ids[END])
+        return np.array(numbers, np.int64)
