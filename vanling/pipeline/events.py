@@ -74,10 +74,14 @@ class SpeechEnded(Event):
 
 @dataclass(frozen=True, slots=True)
 class SetMode(Event):
-    """Who ends turns from here on; ``fresh`` forgets all audio before."""
+    """How to hear from here on."""
 
     hands_free: bool
+    """Silence ends turns; else only :class:`FinishTurn` does."""
+    listening: bool
+    """False: audio only fills the pre-roll, no turn begins."""
     fresh: bool
+    """Forget all audio before: detector, pre-roll and open speech."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,39 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 
-from vanling.contracts.audio import AudioSpec as AudioSpec
-from vanling.contracts.audio import Codec as Codec
-from vanling.contracts.audio import Pace as Pace
+from vanling.contracts.audio import AudioSpec, Codec, Pace
+
+__all__ = [
+    "Abort",
+    "Audio",
+    "AudioSpec",
+    "Close",
+    "CloseOut",
+    "Codec",
+    "Detect",
+    "Emotion",
+    "Error",
+    "ErrorCode",
+    "Frame",
+    "Heard",
+    "Hello",
+    "HelloReply",
+    "ListenMode",
+    "ListenStart",
+    "ListenStop",
+    "Mcp",
+    "McpOut",
+    "Opus",
+    "OutputMessage",
+    "Pace",
+    "ReplyDone",
+    "ReplyStatus",
+    "Sentence",
+    "SentenceEnd",
+    "Text",
+    "TtsStart",
+    "TtsStop",
+]
 
 
 class ListenMode(Enum):

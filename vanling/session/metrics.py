@@ -12,30 +12,30 @@ from dataclasses import dataclass
 class TurnTimes:
     """Clock readings of one turn in nanoseconds; None where the turn did not come that far or has no such step.
 
-    ``speech_end_ns`` is t0. For typed text it is the moment the text arrived.
+    ``speech_end_ns`` is t0, by the audio's own clock. For typed text it is the moment the text arrived.
     """
 
     speech_end_ns: int
     endpoint_ns: int | None = None
-    """The turn was declared over."""
+    """The audio that ended the turn had arrived."""
     asr_ns: int | None = None
     """The recogniser's final text was there."""
     llm_first_ns: int | None = None
     """The model's first piece of text."""
     tts_first_ns: int | None = None
     """The voice's first audio."""
-    start_ns: int | None = None
-    """``tts start`` went out."""
     first_audio_ns: int | None = None
     """The first frame went out on the wire."""
-    models_ready_ns: int | None = None
-    """The models had delivered all that the first frame needs (the last of recogniser, model, voice)."""
     silence_ms: float = 0.0
-    """Silence that the configuration waits for after t0 before a turn is over."""
+    """What had to be waited for after t0: the configured silence, up to the end of the packet that completed it."""
     start_gap_ms: float = 0.0
-    """Configured pause between ``tts start`` and the first frame."""
-    models_ms: float = 0.0
-    """Time that models and the turn's own waits took after the silence was over."""
+    """Configured pause between ``tts start``, which goes out with the first sentence, and the first frame."""
+    asr_busy_ms: float = 0.0
+    """What the recogniser still needed once the turn was over; speculation makes it small."""
+    llm_busy_ms: float = 0.0
+    """What the model needed for the first sentence."""
+    tts_busy_ms: float = 0.0
+    """What the voice needed for its first audio."""
 
     def latency_ms(self) -> dict[str, float | None]:
         """``endpoint, asr, llm_first, tts_first, first_audio, own`` in milliseconds from t0, None where not reached."""
@@ -51,12 +51,13 @@ class TurnTimes:
     def own_ms(self) -> float | None:
         """What the server added beyond the models and the configured waits.
 
-        first_audio − (t0 + silence) − max(start gap, what the models still needed).
+        The voice works during the start gap, so the longer of the two counts; recogniser and model come before it.
         """
         first_audio = self._since(self.first_audio_ns)
         if first_audio is None:
             return None
-        return first_audio - self.silence_ms - max(self.start_gap_ms, self.models_ms)
+        waits = self.silence_ms + self.asr_busy_ms + self.llm_busy_ms + max(self.start_gap_ms, self.tts_busy_ms)
+        return first_audio - waits
 
     def _since(self, ns: int | None) -> float | None:
         return None if ns is None else (ns - self.speech_end_ns) / 1e6

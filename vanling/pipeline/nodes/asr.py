@@ -61,6 +61,8 @@ class AsrNode(SyncNode):
         self._turn = _Turn()
         self._number = 0
         self._hands_free = True
+        self._listening = False
+        self._speaking = False
         self._closed = False
 
     def push(self, event: Event, out: Out) -> None:
@@ -68,13 +70,17 @@ class AsrNode(SyncNode):
             self._hear(event, out)
             return
         if isinstance(event, SpeechStarted):
-            self._open()
+            self._speaking = True
+            if self._listening:
+                self._open()
         elif isinstance(event, SpeechPaused):
             self._speculate()
         elif isinstance(event, SetMode):
             self._set_mode(event)
         elif isinstance(event, SpeechEnded):
-            self._finish("silence", out)
+            self._speaking = False
+            if self._turn.stream is not None:
+                self._finish("silence", out)
         elif isinstance(event, FinishTurn):
             self._finish(event.reason, out)
             return
@@ -118,13 +124,16 @@ class AsrNode(SyncNode):
 
     def _set_mode(self, event: SetMode) -> None:
         self._hands_free = event.hands_free
+        self._listening = event.listening
         if event.fresh:
             self._turn.drop()
             self._turn = _Turn()
             self._clear_pre_roll()
-            if not event.hands_free:
-                # A press is recognised whole, whatever the detector thinks of its first syllable.
-                self._open()
+            self._speaking = False
+        # A press is recognised whole, whatever the detector thinks of its first syllable; and hands-free, somebody
+        # may have begun to speak before the client said that it listens.
+        if event.listening and (self._speaking or (event.fresh and not event.hands_free)):
+            self._open()
 
     def _speculate(self) -> None:
         turn = self._turn
@@ -149,7 +158,7 @@ class AsrNode(SyncNode):
             out(TurnOutcome(self._number, AsrResult(Outcome.NOTHING), now_ns, 0.0))
         else:
             self._spawn(self._resolve(self._number, turn, turn.stream, now_ns, out))
-        if not self._hands_free and reason == "length":
+        if reason == "length":
             self._open()
 
     async def _resolve(self, number: int, turn: _Turn, stream: AsrStream, asked_ns: int, out: Out) -> None:
@@ -164,7 +173,8 @@ class AsrNode(SyncNode):
         except Exception as error:  # whatever the engine raises, the turn must get its outcome
             failure = str(error) or type(error).__name__
             if not isinstance(error, VanlingError):
-                log.exception("recogniser failed", extra={"component": "ASR", "event": "asr_error", "session_id": self._session_id})
+                extra = {"component": "ASR", "event": "asr_error", "session_id": self._session_id}
+                log.exception("recogniser failed", extra=extra)
         finally:
             turn.drop()
         if not self._closed:

@@ -29,5 +29,5 @@ class TurnNode(SyncNode):
 
 
 class TurnTemplate(SyncTemplate):
-    def new_instance(self, context: NodeContext) -> TurnNode:  # noqa: ARG002
+    def new_instance(self, context: NodeContext) -> TurnNode:
         return TurnNode()
