@@ -56,10 +56,10 @@ class VadNode(SyncNode):
         self._state = State.IDLE
         self._hands_free = True
         self._rest: Samples = np.empty(0, np.float32)
-        self._waiting: deque[tuple[int, int] | Event] = deque()
+        self._waiting: deque[_Sent | Event] = deque()
         self._pending = 0
         self._out: Out | None = None
-        self._confirm_samples = 0
+        self._failed = 0
         self.dropped = 0
 
     def push(self, event: Event, out: Out) -> None:
@@ -85,33 +85,37 @@ class VadNode(SyncNode):
             samples = np.concatenate((self._rest, samples))
         size = self._size
         n = len(samples)
-        # The packet's last sample was captured as it arrived; earlier ones lie before it by the audio's own clock.
         end = size
         while end <= n:
             if self._pending >= MAX_PENDING_WINDOWS:
                 self.dropped += 1
             else:
                 self._pending += 1
-                self._waiting.append((frame.arrived_ns - (n - end) * 1_000_000_000 // MODEL_RATE, frame.arrived_ns))
-                self._handle.push(samples[end - size : end])
+                # The packet's last sample counts as captured when it arrived; earlier ones by the audio's own clock.
+                window = samples[end - size : end]
+                self._waiting.append(
+                    _Sent(window, frame.arrived_ns - (n - end) * 1_000_000_000 // MODEL_RATE, frame.arrived_ns)
+                )
+                self._handle.push(window)
             end += size
         self._rest = samples[end - size :]
 
-    def _on_window(self, pcm: Samples, probability: float) -> None:
+    def _on_window(self, _window: Samples, probability: float) -> None:
         """A verdict: hand the window on, then the edge it made, then what waited behind it."""
         out = self._out
         if out is None:
             return
         waiting = self._waiting
-        times = waiting.popleft()
-        assert isinstance(times, tuple)
+        sent = waiting.popleft()
+        assert isinstance(sent, _Sent)
         self._pending -= 1
-        out(Window(pcm, probability, probability >= self._settings.threshold, times[0], times[1]))
+        voiced = probability >= self._settings.threshold
+        out(Window(sent.window, probability, voiced, sent.end_ns, sent.arrived_ns))
         before = self._state
-        state = self._endpointer.push(len(pcm), probability)
+        state = self._endpointer.push(self._size, probability)
         if state is not before:
             self._edge(before, state, out)
-        while waiting and not isinstance(waiting[0], tuple):
+        while waiting and not isinstance(waiting[0], _Sent):
             held = waiting.popleft()
             assert isinstance(held, Event)
             self._pass(held, out)
@@ -136,10 +140,23 @@ class VadNode(SyncNode):
         out(event)
 
     def _on_error(self, error: Exception) -> None:
-        log.error(
-            "voice detection failed",
-            extra={"component": "VAD", "event": "vad_error", "session_id": self._session_id, "reason": str(error)},
-        )
+        """A window without a verdict counts as silence: it is time all the same."""
+        self._failed += 1
+        if self._failed == 1:
+            extra = {"component": "VAD", "event": "vad_error", "session_id": self._session_id, "reason": str(error)}
+            log.error("voice detection failed", extra=extra)
+        self._on_window(self._rest, 0.0)
+
+
+class _Sent:
+    """A window on its way through the detector."""
+
+    __slots__ = ("arrived_ns", "end_ns", "window")
+
+    def __init__(self, window: Samples, end_ns: int, arrived_ns: int) -> None:
+        self.window = window
+        self.end_ns = end_ns
+        self.arrived_ns = arrived_ns
 
 
 def _endpointer(settings: VadSettings) -> Endpointer:
