@@ -10,6 +10,7 @@ import logging
 import socket
 import ssl
 from collections.abc import Generator, Mapping
+from typing import Any, cast
 
 import uvicorn
 from fastapi import FastAPI
@@ -23,6 +24,7 @@ from vanling.server.gate import Door, Gate
 from vanling.server.http_protocol import HttpProtocol
 from vanling.server.public_url import from_public_url
 from vanling.server.settings import ServerSettings
+from vanling.server.tls import TlsProtocol
 from vanling.server.websocket import WebSocketProtocol
 
 log = logging.getLogger(__name__)
@@ -123,7 +125,19 @@ class HttpServer:
             config.load()
         except (OSError, ssl.SSLError) as error:
             raise StartError(f"TLS: cannot use server.tls_cert and server.tls_key: {error}") from error
+        if config.ssl is not None:
+            self._add_tls(config, config.ssl)
         return config
+
+    def _add_tls(self, config: uvicorn.Config, context: ssl.SSLContext) -> None:
+        plain = config.http_protocol_class
+        timeout_s = self._settings.limits.close_timeout_s
+
+        def over_tls(**arguments: Any) -> asyncio.Protocol:
+            return cast("asyncio.Protocol", TlsProtocol(plain(**arguments), context, timeout_s))
+
+        config.http_protocol_class = over_tls  # type: ignore[assignment]
+        config.ssl = None  # or uvicorn would add a second layer
 
 
 class _Server(uvicorn.Server):

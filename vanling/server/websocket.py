@@ -111,7 +111,8 @@ class WebSocketProtocol(asyncio.Protocol):
         self.transport = cast("asyncio.Transport", transport)
         # uvicorn does this only after it has passed on the request: pause_writing() would reach its HTTP protocol.
         self.transport.set_protocol(self)
-        self.transport.set_write_buffer_limits(high=0)
+        # Any byte left over counts. Not high=0: the TLS transport takes "empty" for "above 0" and stays paused.
+        self.transport.set_write_buffer_limits(high=1, low=0)
         self._backlog = Backlog(self._loop, self.transport, self._limits, self.abort)
         self._remote = _address(transport.get_extra_info("peername"))
         sock = transport.get_extra_info("socket")

@@ -17,6 +17,9 @@ log = logging.getLogger(__name__)
 
 PATHS = ("/xiaozhi/v1", "/vanling/v1")
 
+LOGGED_REFUSALS = 5
+"""Per connection; the client is told of all."""
+
 _ID = re.compile(r"[\x21-\x7e]{1,128}")
 _MAC = re.compile(r"[0-9A-Fa-f]{2}([:-][0-9A-Fa-f]{2}){5}")
 
@@ -85,6 +88,7 @@ class XiaozhiConnection:
         self._connection: Connection | None = None
         self._session: DoorSession | None = None
         self._hello_timer: asyncio.TimerHandle | None = None
+        self._refused = 0
 
     # --- the socket's handler -----------------------------------------------------------------------------------
 
@@ -157,7 +161,9 @@ class XiaozhiConnection:
         self.end(1000, "no hello", "no_hello")
 
     def _refuse(self, refusal: Refusal) -> None:
-        self._log("refused", f"message refused: {refusal.message} ({refusal.ref or 'message'})")
+        self._refused += 1
+        if self._refused <= LOGGED_REFUSALS:  # one client must not fill the log
+            self._log("refused", f"message refused: {refusal.message} ({refusal.ref or 'message'})")
         wire = self._translator.encode(refusal)
         if self._connection is not None and isinstance(wire, str):
             self._connection.send_text(wire)
