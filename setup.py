@@ -170,6 +170,7 @@ setup(
             "initializedcheck": False,
             "nonecheck": False,
             "embedsignature": True,
+            "auto_pickle": False,  # a pickled stream would be half of one: the other half is in libopus
         },
     ),
     cmdclass={"build_ext": BuildCore},

@@ -29,7 +29,22 @@ cdef enum:
 
 
 cdef class Endpointer:
-    """Counts voiced and silent samples; not thread-safe."""
+    """Counts voiced and silent samples of one stream. Reads no clock; not thread-safe.
+
+    Of a window with probability p:
+
+    * p >= threshold is **voiced**: it adds to the run and takes the silence back to zero. IDLE becomes SPEECH once the
+      run has min_speech_ms; FALLING becomes SPEECH.
+    * p < deactivation is **silent**: after voice, it adds to the silence. SPEECH becomes FALLING at min_silence_ms and
+      CONFIRMED at min_silence_ms + confirm_ms. In IDLE, a run too short to be speech lapses at min_silence_ms: both
+      counts go back to zero.
+    * between the two, a silence that has begun goes on, and nothing else changes: it is never voiced, and begins no
+      silence.
+
+    Silence counts after voice only: in IDLE without a run both counts are zero. A window counts whole, so one that is
+    longer than the rest of a limit may pass two states at once (SPEECH to CONFIRMED). After CONFIRMED the counts can
+    still be read; the next push, whatever it brings, starts from IDLE with both at zero.
+    """
 
     def __cinit__(self, rate, threshold, deactivation, min_speech_ms, min_silence_ms, confirm_ms):
         self.rate = <int>whole_number(rate, "rate", 1000, 384000)

@@ -126,7 +126,7 @@ cdef class Encoder:
         self._state = opus_encoder_create(self.rate, self.channels, OPUS_APPLICATION_VOIP, &error)
         check(error, "opening an Opus encoder")
         check(opus_encoder_ctl(self._state, OPUS_SET_BITRATE_REQUEST, <int32_t>self.bitrate), "setting the bitrate")
-        check(opus_encoder_ctl(self._state, OPUS_SET_COMPLEXITY_REQUEST, <int32_t>self.complexity), "setting complexity")
+        check(opus_encoder_ctl(self._state, OPUS_SET_COMPLEXITY_REQUEST, <int32_t>self.complexity), "setting effort")
         cdef int32_t lookahead = 0
         check(opus_encoder_ctl(self._state, OPUS_GET_LOOKAHEAD_REQUEST, &lookahead), "reading the lookahead")
         self.lookahead = lookahead

@@ -1,8 +1,8 @@
 """When the next audio frame may leave, on absolute deadlines (CONVERSATION rule 5.3).
 
-The whole state is one instant: when the client will have played all that it was sent. A frame may leave while that lies
-at most ``lead - 1`` frames ahead. Once it lies in the past the client has run dry, and its clock starts anew at the next
-frame, so what was late is never sent in a burst beyond the lead.
+The whole state is one instant: when the client will have played all that it was sent. A frame may leave while that
+lies at most ``lead - 1`` frames ahead. Once it lies in the past the client has run dry, and its clock starts anew at
+the next frame, so what was late is never sent in a burst beyond the lead.
 """
 
 from libc.stdint cimport int64_t
@@ -17,7 +17,15 @@ cdef int64_t MAX_NS = 0x1FFFFFFFFFFFFFFF
 
 
 cdef class Pacer:
-    """Paces one stream of frames of equal duration; not thread-safe."""
+    """Paces one stream of frames of equal duration. Reads no clock; not thread-safe.
+
+    The first ``lead`` frames may leave at once, then one per frame duration: frame k at start + (k - lead + 1) frames.
+    A frame that leaves late moves no later deadline, and what is late goes out together, but never more than ``lead``
+    frames; when the client has played all it was sent, the clock starts anew with the next frame. In any span of time
+    at most lead + span / frame frames leave, and the client never holds more than ``lead`` frames of audio.
+
+    All times are ns of one monotonic clock of the caller's.
+    """
 
     def __cinit__(self, frame_ms, lead=2):
         self.frame_ns = <int64_t>(real_number(frame_ms, "frame_ms", 2.5, 120.0) * 1e6 + 0.5)

@@ -34,12 +34,13 @@ cdef enum:
     # A shorter call takes a few µs: less than giving the interpreter lock away and getting it back.
     LONG_CALL = 4096
 
-# The Kaiser window's shape, and the cutoff as a part of the lower rate's half: found by scanning both for the best alias and
-# ripple that 16 zero crossings give. Into 16 kHz: alias -90 dB from 9 kHz on, ripple 0.07 dB up to 6.5 kHz, -5 dB at
-# 7.5 kHz. tests/core/test_resample.py measures them.
+# The Kaiser window's shape, and cutoff and stop band as parts of the lower rate's half: found by scanning for the best
+# alias and ripple that 16 zero crossings give. Into 16 kHz: alias -90 dB from 9 kHz on, ripple 0.07 dB up to 6.5 kHz,
+# -5 dB at 7.5 kHz. tests/core/test_resample.py measures them.
 cdef double BETA = 9.0
 cdef double ROLLOFF = 0.945
-# Where 16 zero crossings would take longer (11.025 kHz to 8 kHz), the filter is shortened and a little less steep.
+cdef double STOP = 1.125
+# Where 16 zero crossings would take longer (11.025 to 8 kHz) the filter is shorter, its slope wider, its cutoff lower.
 cdef double MAX_DELAY_S = 0.002
 
 _banks = {}
@@ -59,7 +60,8 @@ cdef class Bank:
         self.filter.bank = <float *>aligned_alloc(32, self.filter.phases * self.filter.taps * sizeof(float))
         if self.filter.bank == NULL:
             raise MemoryError
-        vanling_design(&self.filter, 0.5 * ROLLOFF / ratio, BETA)
+        cdef double slope = (STOP - ROLLOFF) * max(1.0, ZEROS * ratio / half)
+        vanling_design(&self.filter, 0.5 * (STOP - slope) / ratio, BETA)
 
     def __dealloc__(self):
         free(self.filter.bank)
@@ -133,9 +135,10 @@ cdef class Resampler:
         if self._bank is not None:
             self._start()
 
-    def _enter(self):
+    cdef int _enter(self) except -1:
         if self._busy:
             raise value_error("this resampler is in use by another thread; give each thread or stream its own")
+        return 0
 
     cdef _make(self, const void *data, size_t n, int64_t end):
         cdef cnp.npy_intp count = end - self._given

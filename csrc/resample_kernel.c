@@ -26,7 +26,8 @@ void vanling_design(const vanling_filter *filter, double cutoff, double beta)
                 double t = (double)i - (half - 1.0) - (double)phase / (double)phases;
                 double edge = 1.0 - (t / half) * (t / half);
                 double x = 2.0 * cutoff * t;
-                double tap = edge < 0.0 ? 0.0 : bessel_i0(beta * sqrt(edge)) * (x == 0.0 ? 1.0 : sin(pi * x) / (pi * x));
+                double sinc = x == 0.0 ? 1.0 : sin(pi * x) / (pi * x);
+                double tap = edge < 0.0 ? 0.0 : bessel_i0(beta * sqrt(edge)) * sinc;
                 if (pass == 0)
                     sum += tap;
                 else
@@ -35,15 +36,15 @@ void vanling_design(const vanling_filter *filter, double cutoff, double beta)
     }
 }
 
-/* Vectors of the gcc and clang kind. Two widths, because what a compiler makes of a vector wider than the machine's goes
- * through memory. */
+/* Vectors of the gcc and clang kind. Two widths, because what a compiler makes of a vector wider than the machine's
+ * goes through memory. */
 typedef float four __attribute__((vector_size(16), aligned(4), may_alias));
 typedef float eight __attribute__((vector_size(32), aligned(4), may_alias));
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-/* Both keep several running sums, because one would wait for its own last addition, and always add them up in the same order,
- * so a sample comes out the same wherever a chunk began. */
+/* Both keep several running sums, because one would wait for its own last addition, and always add them up in the same
+ * order, so a sample comes out the same wherever a chunk began. */
 ALWAYS_INLINE float inner_by_four(const float *x, const float *h, size_t taps)
 {
     four a = {0}, b = {0}, c = {0}, d = {0};
@@ -76,7 +77,8 @@ ALWAYS_INLINE float inner_by_eight(const float *x, const float *h, size_t taps)
     return ((a[0] + a[4]) + (a[2] + a[6])) + ((a[1] + a[5]) + (a[3] + a[7]));
 }
 
-ALWAYS_INLINE void fir(const float *in, float *out, size_t n, const vanling_filter *filter, vanling_cursor *at, int wide)
+ALWAYS_INLINE void fir(const float *in, float *out, size_t n, const vanling_filter *filter, vanling_cursor *at,
+                       int wide)
 {
     size_t sample = at->sample, phase = at->phase;
     size_t taps = filter->taps;

@@ -18,7 +18,7 @@ typedef struct {
     size_t phase;
 } vanling_cursor;
 
-/* Fills the bank with a Kaiser-windowed sinc, each phase with a gain of one at DC. `cutoff` is in cycles per input sample. */
+/* Fills the bank with a Kaiser-windowed sinc, each phase with unity gain at DC; `cutoff` in cycles per input sample. */
 void vanling_design(const vanling_filter *filter, double cutoff, double beta);
 
 /* Makes n outputs of `in` and moves the cursor behind them. */

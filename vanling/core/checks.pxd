@@ -5,6 +5,7 @@ The error classes are imported where they are raised: the way of a good call nev
 
 cimport numpy as cnp
 from cpython.long cimport PyLong_AsLongLongAndOverflow
+from cpython.number cimport PyNumber_Index
 
 
 cdef inline object type_error(str message):
@@ -32,10 +33,8 @@ cdef inline long long whole_number(object value, str name, long long low, long l
 
 
 cdef inline object _from_index(object value, str name):
-    import numbers
-
-    if isinstance(value, numbers.Integral) and not isinstance(value, bool):
-        return int(value)
+    if hasattr(value, "__index__") and not isinstance(value, bool):  # numpy's ints
+        return PyNumber_Index(value)
     raise type_error(f"{name} is {type(value).__name__} {value!r}; wanted an int")
 
 
@@ -57,9 +56,9 @@ cdef inline double real_number(object value, str name, double low, double high) 
 
 
 cdef inline int audio_type(object pcm, int channels) except -1:
-    """NPY_INT16 or NPY_FLOAT32 of an array that a kernel can read as it lies: native, C-contiguous, (n,) or (n, channels).
+    """NPY_INT16 or NPY_FLOAT32 of an array that a kernel can read as it lies.
 
-    channels 0 takes any shape.
+    That is native, C-contiguous and of shape (n,) or (n, channels); channels 0 takes any shape.
     """
     cdef cnp.ndarray array
     cdef int kind

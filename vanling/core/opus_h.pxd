@@ -22,7 +22,7 @@ cdef extern from "opus.h" nogil:
     OpusDecoder *opus_decoder_create(int32_t rate, int channels, int *error)
     void opus_decoder_destroy(OpusDecoder *decoder)
     int opus_decoder_ctl(OpusDecoder *decoder, int request, ...)
-    int opus_decode(OpusDecoder *decoder, const unsigned char *data, int32_t size, int16_t *pcm, int frame_size, int fec)
+    int opus_decode(OpusDecoder *decoder, const unsigned char *data, int32_t size, int16_t *pcm, int capacity, int fec)
     int opus_decoder_get_nb_samples(const OpusDecoder *decoder, const unsigned char *packet, int32_t size)
 
     OpusEncoder *opus_encoder_create(int32_t rate, int channels, int application, int *error)

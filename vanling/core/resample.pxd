@@ -36,6 +36,7 @@ cdef class Resampler:
     cdef int _kind  # the numpy type of the stream, -1 before its first chunk
     cdef bint _busy
 
+    cdef int _enter(self) except -1
     cdef _make(self, const void *data, size_t n, int64_t end)
     cdef void _start(self) noexcept
     cdef size_t _outputs_in_window(self) noexcept nogil
