@@ -11,6 +11,7 @@ from vanling.engines.build import BuildContext
 from vanling.engines.models import PIPER_JOE
 from vanling.engines.options import PiperOptions
 from vanling.engines.piper.config import VoiceConfig, read_voice_config
+from vanling.engines.piper.lexicon import open_lexicon
 from vanling.engines.piper.phonemes import Phonemizer
 from vanling.engines.piper.prepare import open_voice
 from vanling.engines.piper.stages import Voice
@@ -110,6 +111,7 @@ def build(options: PiperOptions, context: BuildContext) -> PiperTts:
         raise EngineUnavailableError(f"tts.voice={model} does not exist; give the path of a Piper voice (.onnx)")
     config = read_voice_config(model)
     voice = open_voice(model, config, options.threads, context)
-    tts = PiperTts(voice, config, Phonemizer(config.locale, config.phoneme_ids), options)
+    phonemizer = Phonemizer(config.locale, config.phoneme_ids, open_lexicon(config.locale, context))
+    tts = PiperTts(voice, config, phonemizer, options)
     tts.warm_up()
     return tts

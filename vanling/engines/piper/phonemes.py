@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import gruut
 import numpy as np
 from gruut.const import Sentence
+from gruut.text_processor import TextProcessor
 from numpy.typing import NDArray
 
+from vanling.engines.piper.lexicon import Lexicon
 from vanling.engines.piper.text import clean, pieces
 from vanling.errors import EngineUnavailableError
 
@@ -21,14 +24,15 @@ _BREAK_MARKS = frozenset(",;:.!?")
 
 
 class Phonemizer:
-    """Turns text into phoneme ids. Keeps its lexicon per thread: warm it up, and use it, in the same one."""
+    """Turns text into phoneme ids, in one thread: gruut's plain lexicon is bound to the first that asks it."""
 
-    def __init__(self, locale: str, phoneme_ids: Mapping[str, Sequence[int]]) -> None:
+    def __init__(self, locale: str, phoneme_ids: Mapping[str, Sequence[int]], lexicon: Lexicon | None = None) -> None:
         if not gruut.is_language_supported(locale):
             raise EngineUnavailableError(
                 f"gruut has no phonemes for {locale}; known: {', '.join(sorted(gruut.get_supported_languages()))}"
             )
-        self._locale = locale
+        lookup: dict[str, Any] = {} if lexicon is None else {"lookup_phonemes": lexicon}
+        self._gruut = TextProcessor(default_lang=locale, model_prefix="espeak", **lookup)
         self._language = locale.split("-", maxsplit=1)[0]
         self._ids = phoneme_ids
         self.dropped = 0
@@ -37,7 +41,7 @@ class Phonemizer:
     def sentences(self, text: str) -> Iterator[NDArray[np.int64]]:
         """Ids of one synthesis after another, each a sentence or a part of a long one; nothing for unspeakable text."""
         for piece in pieces(clean(text, self._language)):
-            for sentence in gruut.sentences(piece, lang=self._locale, espeak=True):
+            for sentence in self._gruut.sentences(*self._gruut(piece)):
                 symbols = self._symbols(sentence)
                 if any(symbol not in _BREAK_MARKS and symbol != " " for symbol in symbols):
                     yield self._numbers(symbols)
