@@ -132,7 +132,7 @@ class Device:
         self._witness.settle_hello()
 
     async def speak(self, microphone: Microphone, mode: Mode = Mode.AUTO) -> None:
-        """Open the microphone and stream it in the background, until the reply starts (auto) or all is said (manual)."""
+        """Open the microphone and stream it in the background until the reply starts (manual: until all is said)."""
         self._witness.new_turn()
         self._mode, self._microphone = mode, microphone
         await self._listen("start", mode=mode.value)

@@ -73,10 +73,10 @@ class Server(Section):
     tls_key: str = Field(default="", description="Private key of the certificate (PEM file)")
     allowed_origins: list[str] = Field(
         default=[],
-        description='Web pages of other origins that may connect, such as "http://test.local:8006"; "*" for all',
+        description='Other web pages that may connect: "http://test.local:8006"; "null": pages from disk, "*": all',
     )
     forwarded_allow: list[str] = Field(
-        default=[], description="Addresses or networks of proxies whose X-Forwarded headers are believed"
+        default=[], description='Addresses or networks of proxies whose X-Forwarded headers are believed; "*": any'
     )
 
     @field_validator("data_dir")
@@ -95,7 +95,7 @@ class Server(Section):
     @classmethod
     def _origins(cls, value: list[str]) -> list[str]:
         for origin in value:
-            if origin != "*" and not (_is_http(origin) and urlsplit(origin).path == ""):
+            if origin not in ("*", "null") and not (_is_http(origin) and urlsplit(origin).path == ""):
                 raise ValueError('origins such as "http://test.local:8006" (no path), or "*"')
         return value
 
@@ -103,6 +103,8 @@ class Server(Section):
     @classmethod
     def _networks(cls, value: list[str]) -> list[str]:
         for network in value:
+            if network == "*":
+                continue
             try:
                 ip_network(network, strict=False)
             except ValueError:

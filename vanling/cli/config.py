@@ -1,0 +1,28 @@
+"""``vanling config show | example``."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from vanling.cli.common import ConfigFile, Debug, Sets, guarded, settle
+from vanling.config import example_toml
+from vanling.config import show as shown
+
+app = typer.Typer(help="What is configured, and what can be.", no_args_is_help=True)
+
+
+@app.command()
+@guarded
+def show(config: ConfigFile = None, sets: Sets = None, debug: Debug = False) -> None:
+    """Print what is in effect as TOML: secrets masked, and where each value that is no default was set."""
+    sys.stdout.write(shown(settle(config, sets, debug, quiet=True)))
+
+
+@app.command()
+@guarded
+def example(config: ConfigFile = None, sets: Sets = None, debug: Debug = False) -> None:
+    """Print a configuration file to start from: every key, its default, and what it does."""
+    settle(config, sets, debug, quiet=True)
+    sys.stdout.write(example_toml())

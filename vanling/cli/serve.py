@@ -1,0 +1,142 @@
+"""``vanling serve``: the server in the foreground, until a signal ends it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import sys
+import threading
+from collections.abc import Coroutine
+from typing import Annotated, Any
+
+import typer
+
+from vanling.cli.addresses import ota_url
+from vanling.cli.common import ConfigFile, Debug, Sets, guarded, settle
+from vanling.cli.progress import progress
+from vanling.cli.running import run
+from vanling.config import Config
+from vanling.errors import StartError
+
+DRAIN_S = 4.0
+"""Sessions get this long to end; the rest of the five seconds is for threads and files."""
+LIMIT_S = 4.8
+
+logger = logging.getLogger(__name__)
+
+
+@guarded
+def serve(
+    *,
+    host: Annotated[
+        str | None, typer.Option(metavar="H", help="Address to listen on; 0.0.0.0 for the network.")
+    ] = None,
+    port: Annotated[int | None, typer.Option(metavar="P", min=0, max=65535, help="Port; 0 takes a free one.")] = None,
+    open_: Annotated[bool, typer.Option("--open", help="Let anyone connect, without a token.")] = False,
+    config: ConfigFile = None,
+    sets: Sets = None,
+    debug: Debug = False,
+) -> None:
+    """Serve every voice device in the house, until Ctrl-C or SIGTERM."""
+    own = [f"server.host={host}"] if host is not None else []
+    own += [f"server.port={port}"] if port is not None else []
+    own += ["auth.required=false"] if open_ else []
+    settled = settle(config, sets, debug, *own)
+    check_exposure(settled)
+    run(_serve(settled))
+
+
+def check_exposure(config: Config) -> None:
+    """Refuse to start where nobody could connect, or where everybody could without anyone having said so.
+
+    Raises:
+        StartError: with the ways to mend it.
+    """
+    if not config.auth_required:
+        if not config.server.loopback:
+            logger.warning(
+                "anyone who reaches this address may connect: no token is asked for",
+                extra={"component": "AUTH", "event": "open", "host": config.server.host},
+            )
+        return
+    if config.tokens:
+        return
+    if config.server.loopback:
+        raise StartError("auth.required is true but auth.tokens is empty, so nobody could connect: add a token")
+    raise StartError(
+        f"listening on {config.server.host} lets others in, so a token is needed: set auth.tokens, "
+        "or let anyone connect with --open"
+    )
+
+
+async def _serve(config: Config) -> None:
+    from vanling.server.runtime import Server  # noqa: PLC0415  (loads the models' libraries)
+    from vanling.server.signals import stop_event  # noqa: PLC0415
+
+    with stop_event() as stop:
+        with progress("starting") as report:
+            server = Server(config, report)
+            started = await _start_unless(stop, server.start())
+        try:
+            if started:
+                _announce(config, server.url)
+                await stop.wait()
+        finally:
+            _limit_the_end()
+            await _drain(server.stop())
+
+
+async def _start_unless(stop: asyncio.Event, start: Coroutine[Any, Any, None]) -> bool:
+    """Whether the start came to its end before a signal; until then nothing is served that would have to be drained."""
+    starting = asyncio.create_task(start)
+    stopping = asyncio.create_task(stop.wait())
+    await asyncio.wait({starting, stopping}, return_when=asyncio.FIRST_COMPLETED)
+    stopping.cancel()
+    if starting.done():
+        await starting
+        return True
+    starting.cancel()
+    return False
+
+
+def _limit_the_end() -> None:
+    """A worker thread may be in the middle of a call that nothing can interrupt, and Python waits for it to end."""
+    watchdog = threading.Timer(LIMIT_S, _leave)
+    watchdog.daemon = True
+    watchdog.start()
+
+
+def _leave() -> None:
+    logging.shutdown()
+    os._exit(0)
+
+
+async def _drain(stop: Coroutine[Any, Any, None]) -> None:
+    logger.info("stopping", extra={"component": "SERVER", "event": "server_stopping"})
+    try:
+        async with asyncio.timeout(DRAIN_S):
+            await stop
+    except TimeoutError:
+        logger.warning(
+            "some sessions did not end in time and were dropped",
+            extra={"component": "SERVER", "event": "drain_timeout"},
+        )
+    logger.info("stopped", extra={"component": "SERVER", "event": "server_stopped"})
+
+
+def _announce(config: Config, url: str) -> None:
+    """Tell the log and, unless a machine reads along, the person at the terminal."""
+    device_url = ota_url(url, config.server.host, config.server.public_url)
+    logger.info(
+        "listening", extra={"component": "SERVER", "event": "server_started", "url": url, "ota_url": device_url}
+    )
+    if config.log.format == "json":
+        return
+    lines = [f"vanling listens on {url}"]
+    if config.server.loopback and not config.server.public_url:
+        lines.append("Only this machine can connect; for devices, start with --host 0.0.0.0")
+    else:
+        lines.append(f"In the device's Wi-Fi setup, enter as OTA URL: {device_url}")
+    sys.stdout.write("\n".join(lines) + "\n")
+    sys.stdout.flush()
