@@ -1,0 +1,1 @@
+"""Stand-ins at the engine contracts: scripted, exact, without a sleep."""
