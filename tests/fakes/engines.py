@@ -9,7 +9,7 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -45,7 +45,7 @@ class Hang:
 
 HANG = Hang()
 
-Step = T | Exception | Held[T] | Hang
+Step: TypeAlias = T | Exception | Held[T] | Hang
 
 
 async def take(step: Step[T]) -> T:
@@ -164,6 +164,10 @@ class FakeAsrStream:
         return AsrResult(Outcome.TEXT if said else Outcome.EMPTY, said, audio_ms=audio_ms)
 
 
+def _not_ascii(text: str) -> bool:
+    return not any(character.isascii() for character in text)
+
+
 class FakeTts:
     """Speaks ``ms_per_character`` of a steady 0.25 per sentence, in chunks of ``chunk_ms``.
 
@@ -179,7 +183,7 @@ class FakeTts:
         language: str = "en",
         chunk_ms: float = 100.0,
         ms_per_character: float = 50.0,
-        unspeakable: Callable[[str], bool] = lambda text: not any(character.isascii() for character in text),
+        unspeakable: Callable[[str], bool] = _not_ascii,
     ) -> None:
         self.script = dict(script or {})
         self.rate = rate
