@@ -155,7 +155,7 @@ class FakeAsrStream:
         if not self._chunks:
             return AsrResult(Outcome.NOTHING)
         try:
-            said = await take(self._asr.script.popleft() if self._asr.script else self._asr.otherwise)
+            said: str | AsrResult = await take(self._asr.script.popleft() if self._asr.script else self._asr.otherwise)
         except asyncio.CancelledError:
             self._asr.cancelled += 1
             raise
