@@ -21,7 +21,7 @@ from vanling.errors import StartError
 
 DRAIN_S = 4.0
 """Sessions get this long to end; the rest of the five seconds is for threads and files."""
-LIMIT_S = 4.8
+LIMIT_S = 4.5
 
 logger = logging.getLogger(__name__)
 
@@ -77,27 +77,25 @@ async def _serve(config: Config) -> None:
     with stop_event() as stop:
         with progress("starting") as report:
             server = Server(config, report)
-            started = await _start_unless(stop, server.start())
-        try:
-            if started:
-                _announce(config, server.url)
-                await stop.wait()
-        finally:
-            _limit_the_end()
-            await _drain(server.stop())
+            await _start_unless(stop, server.start())
+        if not stop.is_set():
+            _announce(config, server.url)
+            await stop.wait()
+        _limit_the_end()
+        await _drain(server.stop())
 
 
-async def _start_unless(stop: asyncio.Event, start: Coroutine[Any, Any, None]) -> bool:
-    """Whether the start came to its end before a signal; until then nothing is served that would have to be drained."""
+async def _start_unless(stop: asyncio.Event, start: Coroutine[Any, Any, None]) -> None:
+    """Start, or give up when a signal comes first: nothing is served yet that would have to be drained."""
     starting = asyncio.create_task(start)
     stopping = asyncio.create_task(stop.wait())
     await asyncio.wait({starting, stopping}, return_when=asyncio.FIRST_COMPLETED)
     stopping.cancel()
     if starting.done():
         await starting
-        return True
+        return
     starting.cancel()
-    return False
+    await asyncio.wait({starting}, timeout=0.5)
 
 
 def _limit_the_end() -> None:
