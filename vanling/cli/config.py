@@ -7,8 +7,9 @@ import sys
 import typer
 
 from vanling.cli.common import ConfigFile, Debug, Sets, guarded, settle
-from vanling.config import example_toml
+from vanling.config import ENGINE_KINDS, example_toml
 from vanling.config import show as shown
+from vanling.engines.registry import check_section
 
 app = typer.Typer(help="What is configured, and what can be.", no_args_is_help=True)
 
@@ -17,7 +18,10 @@ app = typer.Typer(help="What is configured, and what can be.", no_args_is_help=T
 @guarded
 def show(config: ConfigFile = None, sets: Sets = None, debug: Debug = False) -> None:
     """Print what is in effect as TOML: secrets masked, and where each value that is no default was set."""
-    sys.stdout.write(shown(settle(config, sets, debug, quiet=True)))
+    settled = settle(config, sets, debug, quiet=True)
+    for kind in ENGINE_KINDS:
+        check_section(kind, settled.engine_section(kind))
+    sys.stdout.write(shown(settled))
 
 
 @app.command()

@@ -22,10 +22,11 @@ def unknown_section(section: str, origin: str, sections: Sequence[str]) -> str:
 
 def unknown_key(section: str, key: str, origin: str, keys: Mapping[str, Sequence[str]]) -> str:
     """Name the nearest key: of the same section first, then the same key elsewhere, else list the section's keys."""
-    near = difflib.get_close_matches(key, keys[section], n=1, cutoff=0.6)
+    elsewhere = [name for name in keys if key in keys[name]]
+    near = difflib.get_close_matches(key, keys[section], n=1, cutoff=0.6 if elsewhere else 0.4)
     if near:
         meant = f"did you mean {section}.{near[0]}?"
-    elif elsewhere := [name for name in keys if key in keys[name]]:
+    elif elsewhere:
         meant = f"did you mean {elsewhere[0]}.{key}?"
     else:
         meant = f"{section} has {', '.join(keys[section])}"
