@@ -3,28 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
-import wave
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
 
-import numpy as np
 import pytest
+from tests.engines.speech import Recording, recordings
 
-from vanling.contracts.engines import MODEL_RATE, Samples
 from vanling.engines.build import BuildContext
 from vanling.engines.models import PIPER_JOE, SILERO, SMOLLM2, WHISPER_TINY_EN, PackagedModel
-
-POCKETSPHINX = Path("/usr/share/pocketsphinx/test/data")
-"""Debian's pocketsphinx-testdata: LibriVox and playing-card recordings with their transcripts."""
-
-
-@dataclass(frozen=True, slots=True)
-class Recording:
-    name: str
-    audio: Samples
-    text: str
-
 
 def need(*modules: str) -> None:
     """Skip, with the reason, where an optional library is not installed."""
@@ -36,40 +21,6 @@ def need(*modules: str) -> None:
 def need_model(model: PackagedModel) -> None:
     if model.folder() is None:
         pytest.skip(f"not installed: {model.distribution}")
-
-
-def read_wav(path: Path) -> Samples:
-    """Mono float32 at 16 kHz; other rates are resampled linearly, which is enough for speech tests."""
-    with wave.open(str(path)) as file:
-        audio = np.frombuffer(file.readframes(file.getnframes()), "<i2").astype(np.float32) / 32768
-        audio = audio.reshape(-1, file.getnchannels()).mean(axis=1)
-        rate = file.getframerate()
-    if rate == MODEL_RATE:
-        return audio
-    return to_model_rate(audio, rate)
-
-
-def to_model_rate(audio: Samples, rate: int) -> Samples:
-    """Crude resampling: a moving average against aliases, then linear interpolation."""
-    if rate > MODEL_RATE:
-        audio = np.convolve(audio, np.ones(2) / 2, "same")
-    at = np.arange(int(len(audio) * MODEL_RATE / rate)) * (rate / MODEL_RATE)
-    return np.interp(at, np.arange(len(audio)), audio).astype(np.float32)
-
-
-def recordings(folder: str) -> list[Recording]:
-    """Recordings of one folder of pocketsphinx-testdata, with what is said in them."""
-    files = {"librivox": "transcription", "cards": "cards.transcription"}
-    transcript = POCKETSPHINX / folder / files[folder]
-    if not transcript.is_file():
-        return []
-    found = []
-    for line in transcript.read_text().splitlines():
-        text, _, name = line.rpartition("(")
-        path = transcript.parent / f"{name.rstrip(') ')}.wav"
-        if path.is_file():
-            found.append(Recording(path.stem, read_wav(path), text.replace("<s>", "").replace("</s>", "").strip()))
-    return found
 
 
 @pytest.fixture(scope="session")

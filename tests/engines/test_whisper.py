@@ -1,0 +1,133 @@
+"""Whisper on recorded speech, on sound without words, and on more speech than one window holds."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+
+import numpy as np
+import pytest
+from tests.engines.conftest import need
+from tests.engines.speech import Recording, word_errors
+
+from vanling.contracts.engines import MODEL_RATE, Asr, Outcome, Priority, Samples
+
+RNG = np.random.default_rng(7)
+
+
+async def transcribe(asr: Asr, audio: Samples) -> str:
+    stream = asr.new()
+    stream.feed(audio)
+    return (await stream.hypothesis()).text
+
+
+async def test_recorded_speech_is_understood(whisper: Asr, speech: list[Recording]) -> None:
+    errors = [word_errors(each.text, await transcribe(whisper, each.audio)) for each in speech]
+    assert sum(wrong for wrong, _ in errors) <= 0.05 * sum(said for _, said in errors)
+
+
+@pytest.mark.parametrize(
+    "sound",
+    [
+        pytest.param(np.zeros(32_000, np.float32), id="digital silence"),
+        pytest.param(RNG.normal(0, 0.001, 32_000).astype(np.float32), id="a quiet room"),
+        pytest.param(RNG.normal(0, 0.05, 48_000).astype(np.float32), id="noise"),
+        pytest.param(RNG.normal(0, 0.2, 16_000).astype(np.float32), id="loud noise"),
+        pytest.param((0.1 * np.sin(2 * np.pi * 50 * np.arange(48_000) / 16_000)).astype(np.float32), id="hum"),
+        pytest.param(np.eye(1, 16_000, 8_000, dtype=np.float32)[0], id="a click"),
+        pytest.param(np.full(16_000, np.nan, np.float32), id="not a number"),
+        pytest.param(np.full(500, 0.5, np.float32), id="a blip"),
+    ],
+)
+async def test_sound_without_words_is_empty(whisper: Asr, sound: Samples) -> None:
+    stream = whisper.new()
+    stream.feed(sound)
+    result = await stream.hypothesis()
+    assert (result.outcome, result.text) == (Outcome.EMPTY, "")
+
+
+async def test_no_audio_is_nothing(whisper: Asr) -> None:
+    assert (await whisper.new().hypothesis()).outcome is Outcome.NOTHING
+
+
+async def test_a_hypothesis_can_be_repeated_and_grows_with_the_audio(whisper: Asr, speech: list[Recording]) -> None:
+    first, second = speech[1], speech[4]
+    stream = whisper.new()
+    stream.feed(first.audio)
+    before = await stream.hypothesis(Priority.SPECULATION)
+    assert await stream.hypothesis() == before
+    stream.feed(np.zeros(MODEL_RATE // 2, np.float32))
+    stream.feed(second.audio)
+    after = await stream.hypothesis()
+    assert after.audio_ms == pytest.approx(before.audio_ms + 500 + len(second.audio) / 16)
+    wrong, said = word_errors(f"{first.text} {second.text}", after.text)
+    assert wrong <= 0.15 * said
+
+
+async def test_fed_audio_may_be_overwritten_by_the_caller(whisper: Asr, speech: list[Recording]) -> None:
+    buffer = speech[1].audio.copy()
+    stream = whisper.new()
+    stream.feed(buffer)
+    buffer[:] = 0
+    assert word_errors(speech[1].text, (await stream.hypothesis()).text)[0] <= 1
+
+
+async def test_speech_longer_than_the_window_is_cut_and_joined(whisper: Asr, speech: list[Recording]) -> None:
+    pause = np.zeros(MODEL_RATE // 2, np.float32)
+    said = [*speech, *speech]
+    audio = np.concatenate(list(itertools.chain.from_iterable((each.audio, pause) for each in said)))
+    assert len(audio) > 45 * MODEL_RATE
+    heard = await transcribe(whisper, audio)
+    wrong, total = word_errors(" ".join(each.text for each in said), heard)
+    assert wrong <= 0.08 * total
+
+
+async def test_a_finished_piece_is_not_recognised_again(speech: list[Recording]) -> None:
+    need("ctranslate2")
+    from vanling.engines.whisper.decoder import Decoded
+    from vanling.engines.whisper.engine import WhisperAsr
+    from vanling.engines.workers import Workers
+
+    class Counting:
+        multilingual = False
+        lengths: list[int]
+
+        def decode(self, audio: Samples, language: str | None) -> Decoded:
+            self.lengths.append(len(audio))
+            return Decoded("words", 0.1, -0.2, False)
+
+    decoder = Counting()
+    decoder.lengths = []
+    asr = WhisperAsr(decoder, Workers("asr", 1))
+    stream = asr.new()
+    for each in (*speech, *speech[:2]):
+        stream.feed(each.audio)
+    assert (await stream.hypothesis()).text == "words words"
+    stream.feed(speech[0].audio)
+    await stream.hypothesis()
+    asr.close()
+    first, rest, longer = decoder.lengths
+    assert longer == rest + len(speech[0].audio)
+    assert first + rest == sum(len(each.audio) for each in (*speech, *speech[:2]))
+
+
+async def test_cancelling_a_hypothesis_leaves_the_stream_usable(whisper: Asr, speech: list[Recording]) -> None:
+    stream = whisper.new()
+    stream.feed(speech[1].audio)
+    task = asyncio.ensure_future(stream.hypothesis())
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert word_errors(speech[1].text, (await stream.hypothesis()).text)[0] <= 1
+
+
+async def test_streams_in_parallel_do_not_mix(whisper: Asr, speech: list[Recording]) -> None:
+    texts = await asyncio.gather(*(transcribe(whisper, each.audio) for each in speech))
+    for each, text in zip(speech, texts, strict=True):
+        wrong, said = word_errors(each.text, text)
+        assert wrong <= max(1, 0.1 * said)
+
+
+def test_an_english_model_says_so(whisper: Asr) -> None:
+    assert whisper.languages == ("en",)
