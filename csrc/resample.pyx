@@ -212,7 +212,7 @@ cdef inline int64_t _step(const vanling_filter *filter) noexcept nogil:
 
 
 cdef int _known_rate(object rate, str name) except -1:
-    cdef long long value = whole_number(rate, name, 0, 0x7FFFFFFF)
+    cdef long long value = whole_number(rate, name, -0x7FFFFFFF, 0x7FFFFFFF)
     if value not in RATES:
         raise value_error(f"{name} is {value} Hz; wanted one of {', '.join(map(str, RATES))}")
     return <int>value

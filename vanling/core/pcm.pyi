@@ -24,7 +24,7 @@ def rms(pcm: npt.NDArray[_Sample]) -> float:
     """Root mean square as a part of full scale, over all channels; 0.0 for no samples, NaN if a sample is NaN."""
 
 def level_dbfs(pcm: npt.NDArray[_Sample]) -> float:
-    """RMS level in dB of full scale, SILENCE_DBFS at the least (a full-scale sine has -3.01)."""
+    """RMS level in dB of full scale, SILENCE_DBFS at the least (a full-scale sine has -3.01); so is a NaN."""
 
 def fade_out(pcm: npt.NDArray[_Sample], n_samples: int) -> npt.NDArray[_Sample]:
     """A copy of (n,) or (n, channels) whose last n_samples per channel fall linearly to zero; all of it if it is
