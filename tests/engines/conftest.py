@@ -6,10 +6,11 @@ import importlib.util
 from collections.abc import Iterator
 
 import pytest
-from tests.engines.speech import Recording, recordings
 
+from tests.engines.speech import Recording, recordings
 from vanling.engines.build import BuildContext
 from vanling.engines.models import PIPER_JOE, SILERO, SMOLLM2, WHISPER_TINY_EN, PackagedModel
+
 
 def need(*modules: str) -> None:
     """Skip, with the reason, where an optional library is not installed."""

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from tests.fakes.engines import FakeVad
 
+from tests.fakes.engines import FakeVad
 from vanling.contracts.engines import Samples, VadHandle, VadQueue, VadStream
 from vanling.engines.batching import InlineVad, VadBatcher
 from vanling.errors import AudioValueError, EngineError

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from tests.engines.conftest import need
 from tests.engines.speech import Recording
-
 from vanling.contracts.engines import Samples, Vad
 from vanling.engines.build import BuildContext
 from vanling.engines.models import SILERO

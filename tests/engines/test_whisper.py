@@ -7,9 +7,9 @@ import itertools
 
 import numpy as np
 import pytest
+
 from tests.engines.conftest import need
 from tests.engines.speech import Recording, word_errors
-
 from vanling.contracts.engines import MODEL_RATE, Asr, Outcome, Priority, Samples
 
 RNG = np.random.default_rng(7)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.engines.conftest import need
 
+from tests.engines.conftest import need
 from vanling.engines.whisper.judge import loop_at, nobody_spoke, without_asides, without_loop
 from vanling.engines.whisper.mel import log_mel, pad_frames
 from vanling.engines.whisper.pauses import cut_point

@@ -67,7 +67,9 @@ class PiperTts:
         while True:
             try:
                 samples = await self._workers.run(priority(), next, chunks, None)
-            except (RuntimeError, ValueError) as error:
+            except EngineError:
+                raise
+            except Exception as error:
                 raise EngineError(f"synthesis failed: {error}") from error
             if samples is None:
                 return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -21,6 +22,7 @@ log = logging.getLogger(__name__)
 PAD, BEGIN, END = "_", "^", "$"
 _MINOR, _MAJOR = ",", "."
 _BREAK_MARKS = frozenset(",;:.!?")
+_WORD_OR_DIGIT = re.compile(r"[^\W\d_]+|\d")
 
 
 class Phonemizer:
@@ -41,10 +43,19 @@ class Phonemizer:
     def sentences(self, text: str) -> Iterator[NDArray[np.int64]]:
         """Ids of one synthesis after another, each a sentence or a part of a long one; nothing for unspeakable text."""
         for piece in pieces(clean(text, self._language)):
-            for sentence in self._gruut.sentences(*self._gruut(piece)):
+            for sentence in self._read(piece):
                 symbols = self._symbols(sentence)
                 if any(symbol not in _BREAK_MARKS and symbol != " " for symbol in symbols):
                     yield self._numbers(symbols)
+
+    def _read(self, piece: str) -> list[Sentence]:
+        """gruut's reading; what it stumbles over (numbers and dates out of its range) is read as bare words and digits."""
+        try:
+            return list(self._gruut.sentences(*self._gruut(piece)))
+        except Exception as error:
+            log.warning("gruut failed: %r", error, extra={"component": "TTS", "event": "phonemes_failed"})
+            plain = " ".join(_WORD_OR_DIGIT.findall(piece))
+            return list(self._gruut.sentences(*self._gruut(plain)))
 
     def _symbols(self, sentence: Sentence) -> list[str]:
         symbols: list[str] = []

@@ -74,7 +74,9 @@ class WhisperStream:
             return AsrResult(Outcome.NOTHING, audio_ms=_ms(fed))
         try:
             pieces = await self._workers.run(priority, self._recognise, tuple(self._audio), self._done)
-        except (RuntimeError, ValueError) as error:
+        except EngineError:
+            raise
+        except Exception as error:
             raise EngineError(f"recognition failed: {error}") from error
         if len(pieces) - 1 > len(self._done):
             self._done = pieces[:-1]
