@@ -87,7 +87,7 @@ def test_text_is_read_as_the_type_of_its_key(text: str, section: str, key: str, 
         ("turn.silence_confirm=1", "turn.silence_confirm_ms"),
         ("pacing.lead=1", "pacing.lead_frames"),
         ("log.lvl=debug", "log.level"),
-        ("audio.nothing_like_it=1", "rate, frame_ms"),
+        ("audio.zzz=1", "rate, frame_ms"),
     ],
 )
 def test_an_unknown_key_names_the_nearest(text: str, nearest: str) -> None:

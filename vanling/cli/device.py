@@ -152,6 +152,10 @@ class Device:
         more = {"reason": reason} if reason else {}
         await self._send({"session_id": self.conversation.session_id, "type": "abort", **more})
 
+    async def wait_for(self, condition: Callable[[Conversation], bool], limit_s: float = TURN_S) -> None:
+        """Until ``condition`` holds for what was seen; for tests that act in the middle of a reply."""
+        await self._until(lambda: condition(self.conversation), limit_s, f"that did not happen within {limit_s:g} s")
+
     async def reply(self, deadline_s: float = TURN_S) -> Conversation:
         """Wait for the end of the reply; the deadline runs from the end of the speech."""
         await self._until(lambda: self._all_said() or self._replied(), None, "")

@@ -48,7 +48,8 @@ def write_wav(path: Path, pcm: NDArray[np.int16], rate: int) -> None:
         WavError: the file cannot be written.
     """
     try:
-        with wave.open(str(path), "wb") as file:
+        # Not by its name: a Wave_write whose file could not be opened complains once more when it is collected.
+        with path.open("wb") as raw, wave.open(raw, "wb") as file:
             file.setnchannels(1)
             file.setsampwidth(2)
             file.setframerate(rate)

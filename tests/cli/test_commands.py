@@ -1,0 +1,454 @@
+"""The command line: what goes to which stream, exit codes, one sentence for each failure."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import signal
+import socket
+import sys
+import threading
+import tomllib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from vanling import __version__
+from vanling.cli import addresses, doctor, serve
+from vanling.cli.main import app
+from vanling.cli.speed import Speed
+from vanling.cli.wav import read_wav, write_wav
+from vanling.config import Config, load_config
+from vanling.errors import StartError
+from vanling.server import runtime
+from vanling.session.metrics import TurnTimes
+
+Tone = Callable[..., Any]
+
+
+@pytest.fixture(autouse=True)
+def _surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    for name in list(os.environ):
+        if name.startswith("VANLING_"):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    yield
+    for handler in set(root.handlers) - set(handlers):
+        root.removeHandler(handler)
+    root.setLevel(level)
+    logging.getLogger("vanling").setLevel(logging.NOTSET)
+    logging.captureWarnings(False)
+
+
+def vanling(*arguments: str) -> Result:
+    return CliRunner().invoke(app, list(arguments))
+
+
+def failure(*arguments: str, code: int = 1) -> str:
+    result = vanling(*arguments)
+    assert result.exit_code == code, result.output
+    assert "Traceback" not in result.output
+    assert result.stdout == ""
+    if code == 1:
+        assert result.stderr.count("\n") == 1, result.stderr
+        assert result.stderr.startswith("vanling: ")
+    return result.stderr
+
+
+def test_version() -> None:
+    result = vanling("--version")
+    assert (result.exit_code, result.stdout) == (0, f"vanling {__version__}\n")
+
+
+COMMANDS = [
+    ["serve"], ["demo"], ["talk"], ["doctor"], ["models", "list"], ["models", "verify"], ["config", "show"],
+    ["config", "example"],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_every_command_has_help_and_the_common_options(command: list[str]) -> None:
+    result = vanling(*command, "--help")
+    assert result.exit_code == 0
+    for option in ("--config", "--set", "--debug"):
+        assert option in result.stdout
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_a_broken_configuration_stops_every_command_with_one_sentence(command: list[str], tmp_path: Path) -> None:
+    broken = tmp_path / "broken.toml"
+    broken.write_text("[server]\nport = \n")
+    more = ["--url", "ws://127.0.0.1:1/", "--text", "hi"] if command == ["talk"] else []
+    assert "line 2" in failure(*command, *more, "--config", str(broken))
+    assert "server.port" in failure(*command, *more, "--set", "server.prot=1")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["nonsense"],
+        ["serve", "--nonsense"],
+        ["serve", "--port", "70000"],
+        ["serve", "--port", "http"],
+        ["config", "show", "--set", "server.port"],
+        ["demo", "--say", "a", "--wav", "b"],
+        ["demo", "--say", " "],
+        ["talk", "--text", "hi"],
+        ["talk", "--url", "ws://h/"],
+        ["talk", "--url", "ws://h/", "--text", "a", "--say", "b"],
+        ["talk", "--url", "ws://h/", "--text", ""],
+        ["talk", "--url", "ws://h/", "--text", "a", "--mode", "semi"],
+    ],
+)
+def test_wrong_usage_is_exit_code_2(arguments: list[str]) -> None:
+    failure(*arguments, code=2)
+
+
+def test_a_traceback_is_shown_with_debug_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken() -> str:
+        raise KeyError("a bug\nof ours")
+
+    monkeypatch.setattr("vanling.cli.config.example_toml", broken)
+    assert "unexpected KeyError" in failure("config", "example")
+    result = vanling("config", "example", "--debug")
+    assert result.exit_code == 1
+    assert "Traceback" in result.stderr
+
+
+def test_config_show_says_what_is_in_effect(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    file = tmp_path / "v.toml"
+    file.write_text("[server]\nport = 1\n[auth]\ntokens = ['open-sesame']")
+    monkeypatch.setenv("VANLING_CONFIG", str(file))
+    monkeypatch.setenv("VANLING_LOG__LEVEL", "error")
+    result = vanling("config", "show", "--set", "server.host=0.0.0.0")
+    assert result.exit_code == 0
+    tables = tomllib.loads(result.stdout)
+    assert (tables["server"]["port"], tables["server"]["host"], tables["log"]["level"]) == (1, "0.0.0.0", "error")
+    assert "open-sesame" not in result.output
+
+
+def test_config_show_knows_the_engines_options() -> None:
+    assert "vad.treshold" in failure("config", "show", "--set", "vad.treshold=0.5")
+    assert "beam" in failure("config", "show", "--set", "asr.baem=5")
+    assert "whisper" in failure("config", "show", "--set", "asr.engine=wisper")
+
+
+def test_config_example_is_a_configuration() -> None:
+    result = vanling("config", "example")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert "port" in result.stdout
+    tomllib.loads(result.stdout)
+
+
+def test_models_list() -> None:
+    result = vanling("models", "list", "--json")
+    assert result.exit_code == 0
+    names = {model["kind"] for model in json.loads(result.stdout)}
+    assert {"vad", "asr", "tts"} <= names
+    assert "whisper" in vanling("models", "list").stdout
+
+
+@pytest.mark.parametrize("faults", [[], ["x: /a is missing"]])
+def test_models_verify(faults: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("vanling.engines.models.PackagedModel.verify", lambda _model: faults)
+    monkeypatch.setattr("vanling.engines.models.PackagedModel.folder", lambda _model: tmp_path)
+    result = vanling("models", "verify", "--json")
+    assert result.exit_code == bool(faults)
+    document = json.loads(result.stdout)
+    assert document["ok"] is not bool(faults)
+    assert bool(result.stderr) is bool(faults)
+
+
+# --- serve --------------------------------------------------------------------------------------------------------
+
+
+class StubServer:
+    """Stands in for the server: starts at once, then asks the process to end."""
+
+    made: list[StubServer]
+    failure: Exception | None = None
+    start_s = 0.0
+    stop_s = 0.0
+
+    def __init__(self, config: Config, report: Callable[[str], None]) -> None:
+        self.config = config
+        self.stopped = False
+        report("loading")
+        self.made.append(self)
+
+    url = "http://127.0.0.1:4711"
+    signal = signal.SIGTERM
+
+    async def start(self) -> None:
+        if self.failure is not None:
+            raise self.failure
+        asyncio.get_running_loop().call_later(0.05, os.kill, os.getpid(), self.signal)
+        await asyncio.sleep(self.start_s)
+
+    async def stop(self) -> None:
+        await asyncio.sleep(self.stop_s)
+        self.stopped = True
+
+
+@pytest.fixture
+def stub(monkeypatch: pytest.MonkeyPatch) -> type[StubServer]:
+    class Stub(StubServer):
+        made: list[StubServer] = []  # noqa: RUF012
+
+    monkeypatch.setattr(runtime, "Server", Stub)
+    monkeypatch.setattr(serve, "_limit_the_end", lambda: None)
+    return Stub
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_drains_and_exits_0(number: signal.Signals, stub: type[StubServer]) -> None:
+    stub.signal = number
+    result = vanling("serve", "--host", "127.0.0.1", "--port", "0")
+    assert result.exit_code == 0
+    assert "listens on http://127.0.0.1:4711" in result.stdout
+    assert "Only this machine" in result.stdout
+    assert 'event="server_started"' in result.stderr
+    (server,) = stub.made
+    assert server.stopped
+    assert server.config.server.port == 0
+
+
+def test_a_signal_while_the_models_load_exits_0_without_serving(stub: type[StubServer]) -> None:
+    stub.start_s = 60.0
+    result = vanling("serve")
+    assert (result.exit_code, result.stdout) == (0, "")
+
+
+def test_sessions_that_do_not_end_are_left_behind(stub: type[StubServer], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serve, "DRAIN_S", 0.05)
+    stub.stop_s = 60.0
+    result = vanling("serve")
+    assert result.exit_code == 0
+    assert 'event="drain_timeout"' in result.stderr
+
+
+def test_a_start_that_fails_is_one_sentence(stub: type[StubServer]) -> None:
+    stub.failure = StartError("port 8080 is in use")
+    assert failure("serve") == "vanling: port 8080 is in use\n"
+
+
+def test_json_logs_stand_alone(stub: type[StubServer]) -> None:
+    result = vanling("serve", "--set", "log.format=json")
+    assert result.stdout == ""
+    for line in result.stderr.splitlines():
+        json.loads(line)
+
+
+def test_listening_for_others_needs_a_token_or_open(stub: type[StubServer], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(addresses, "lan_address", lambda: "192.168.1.5")
+    said = failure("serve", "--host", "0.0.0.0")
+    assert "auth.tokens" in said
+    assert "--open" in said
+    assert "add a token" in failure("serve", "--set", "auth.required=true")
+    opened = vanling("serve", "--host", "0.0.0.0", "--open")
+    assert opened.exit_code == 0
+    assert "http://192.168.1.5:4711/xiaozhi/ota/" in opened.stdout
+    assert "no token is asked for" in opened.stderr
+    closed = vanling("serve", "--host", "0.0.0.0", "--set", "auth.tokens=abc")
+    assert closed.exit_code == 0
+    assert "no token" not in closed.stderr
+
+
+@pytest.mark.parametrize(
+    ("base", "host", "public_url", "expected"),
+    [
+        ("http://127.0.0.1:8080", "0.0.0.0", "", "http://192.168.1.5:8080/xiaozhi/ota/"),
+        ("https://[::1]:8080", "::", "", "https://192.168.1.5:8080/xiaozhi/ota/"),
+        ("http://10.0.0.2:80", "10.0.0.2", "", "http://10.0.0.2:80/xiaozhi/ota/"),
+        ("http://127.0.0.1:8080", "0.0.0.0", "https://voice.example.com", "https://voice.example.com/xiaozhi/ota/"),
+    ],
+)
+def test_the_url_to_enter_in_a_device(
+    base: str, host: str, public_url: str, expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(addresses, "lan_address", lambda: "192.168.1.5")
+    assert addresses.ota_url(base, host, public_url) == expected
+
+
+# --- talk and demo ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def door(fake_server: Callable[..., Any]) -> Iterator[str]:
+    """A scripted server in a thread: answers whatever is said."""
+    ready, end = threading.Event(), asyncio.Event()
+    found: list[Any] = []
+
+    async def script(peer: Any) -> None:
+        await peer.greet()
+        listen = await peer.until(type="listen")
+        heard = "spoken"
+        if listen["mode"] == "manual":
+            more = await peer.until(type="listen")
+            heard = more.get("text", heard)
+        else:
+            while len(peer.packets) < 10:
+                await peer.read()
+        await peer.reply("One.", "[red]Two[/].", heard=heard)
+        await peer.drain()
+
+    async def run() -> None:
+        async with fake_server(script) as fake:
+            found.extend([fake.url, asyncio.get_running_loop()])
+            ready.set()
+            await end.wait()
+
+    thread = threading.Thread(target=lambda: asyncio.run(run()))
+    thread.start()
+    ready.wait(10)
+    yield found[0]
+    found[1].call_soon_threadsafe(end.set)
+    thread.join(10)
+
+
+@pytest.fixture
+def recording(tmp_path: Path, tone: Tone) -> Path:
+    write_wav(tmp_path / "in.wav", tone(300), 16_000)
+    return tmp_path / "in.wav"
+
+
+@pytest.mark.parametrize("mode", ["auto", "manual", "realtime"])
+def test_talk_prints_one_json_document(mode: str, door: str, recording: Path, tmp_path: Path) -> None:
+    reply = tmp_path / "reply.wav"
+    result = vanling(
+        "talk", "--url", door, "--wav", str(recording), "--mode", mode, "--json", "--save", str(reply)
+    )  # fmt: skip
+    assert (result.exit_code, result.stderr) == (0, "")
+    document = json.loads(result.stdout)
+    latency = document.pop("latency_ms")
+    assert document == {
+        "heard": "spoken", "reply": "One. [red]Two[/].", "sentences": ["One.", "[red]Two[/]."], "frames": 6,
+        "audio_s": 0.36, "session_id": "s-1",
+    }  # fmt: skip
+    assert list(latency) == ["endpoint", "asr", "llm_first", "tts_first", "first_audio"]
+    assert latency["endpoint"] is latency["llm_first"] is latency["tts_first"] is None
+    assert 0 <= latency["asr"] <= latency["first_audio"]
+    assert len(read_wav(reply, 24_000)) == 8640
+
+
+def test_talk_shows_people_text_and_a_table(door: str) -> None:
+    result = vanling("talk", "--url", door, "--text", "type [b]this[/b]")
+    assert result.exit_code == 0
+    for words in ("type [b]this[/b]", "One.", "[red]Two[/].", "first_audio", "0.4 s of audio"):
+        assert words in result.stdout
+
+
+def test_talk_says_what_went_wrong(unused_tcp_port: int, door: str, recording: Path, tmp_path: Path) -> None:
+    nobody = f"ws://127.0.0.1:{unused_tcp_port}/"
+    assert "connection refused" in failure("talk", "--url", nobody, "--text", "hi")
+    assert "no WebSocket URL" in failure("talk", "--url", "127.0.0.1:80", "--text", "hi")
+    assert "cannot be read" in failure("talk", "--url", nobody, "--wav", str(tmp_path / "none.wav"))
+    assert "cannot be written" in failure(
+        "talk", "--url", door, "--text", "hi", "--save", str(tmp_path / "no" / "x.wav")
+    )
+
+
+def test_talk_without_a_microphone_is_refused_with_a_clear_word(door: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sounddevice", None)
+    assert "pip install sounddevice" in failure("talk", "--url", door, "--mic")
+
+
+def test_demo_merges_the_servers_times_with_the_true_end_of_speech(
+    door: str, recording: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders: list[Path] = []
+
+    class DemoServer:
+        ws_url = door
+
+        def __init__(self, config: Config, report: Callable[[str], None]) -> None:
+            folders.append(config.server.data_dir)
+            assert (config.server.host, config.server.port, config.auth_required) == ("127.0.0.1", 0, False)
+
+        def on_turn(self, listener: Callable[[str, TurnTimes], None]) -> None:
+            self.listener = listener
+
+        async def start(self) -> None:
+            now_ns = asyncio.get_running_loop().time() * 1e9
+            times = TurnTimes(speech_end_ns=0, endpoint_ns=int(now_ns), first_audio_ns=int(now_ns + 1e9))
+            asyncio.get_running_loop().call_later(0.3, self.listener, "s-1", times)
+
+        async def stop(self) -> None:
+            pass
+
+    monkeypatch.setattr(runtime, "Server", DemoServer)
+    result = vanling("demo", "--wav", str(recording), "--json", "--set", "server.host=0.0.0.0")
+    assert result.exit_code == 0, result.output
+    latency = json.loads(result.stdout)["latency_ms"]
+    assert latency["asr"] is None
+    assert latency["first_audio"] - latency["endpoint"] == pytest.approx(1000, abs=0.2)
+    assert not folders[0].exists()
+
+
+def test_demo_that_cannot_start_is_one_sentence(monkeypatch: pytest.MonkeyPatch, stub: type[StubServer]) -> None:
+    monkeypatch.setattr(StubServer, "on_turn", lambda *_: None, raising=False)
+    stub.failure = StartError("the model whisper is not installed")
+    assert "not installed" in failure("demo", "--json")
+
+
+# --- doctor -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def no_engines(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def measured(*_: object) -> tuple[Speed, list[str]]:
+        return Speed(2, opus_ratio=0.01, asr_ms=200.0, asr_ratio=0.1), ["nothing to change"]
+
+    monkeypatch.setattr(doctor, "measure", measured)
+
+
+@pytest.mark.usefixtures("no_engines")
+def test_doctor_of_a_healthy_machine(unused_tcp_port: int) -> None:
+    result = vanling("doctor", "--json", "--set", f"server.port={unused_tcp_port}")
+    assert (result.exit_code, result.stderr) == (0, "")
+    document = json.loads(result.stdout)
+    assert document["ok"] is True
+    assert [check["name"] for check in document["checks"]] == [
+        "libraries", "models", "data folder", "access", "certificate", "port", "clock", "timers", "engines",
+    ]  # fmt: skip
+    assert document["speed"]["asr_ms"] == 200.0
+    assert "nothing to change" in vanling("doctor", "--set", f"server.port={unused_tcp_port}").stdout
+
+
+@pytest.mark.usefixtures("no_engines")
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ("server.data_dir=/proc/vanling", "data folder"),
+        ("server.host=0.0.0.0", "auth.tokens"),
+        ("server.host=203.0.113.7", "cannot be listened on"),
+    ],
+)
+def test_doctor_exits_1_where_serving_would_fail(setting: str, words: str, unused_tcp_port: int) -> None:
+    result = vanling("doctor", "--json", "--set", setting, "--set", f"server.port={unused_tcp_port}")
+    assert result.exit_code == 1
+    assert json.loads(result.stdout)["ok"] is False
+    assert words in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.usefixtures("no_engines")
+def test_doctor_sees_a_port_in_use() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as busy:
+        result = vanling("doctor", "--set", f"server.port={busy.getsockname()[1]}")
+    assert result.exit_code == 1
+    assert "in use" in result.stderr
+
+
+def test_the_exposure_rule() -> None:
+    for sets in ([], ["server.host=0.0.0.0", "auth.tokens=a"], ["server.host=0.0.0.0", "auth.required=false"]):
+        serve.check_exposure(load_config(None, sets, {}))
+    with pytest.raises(StartError):
+        serve.check_exposure(load_config(None, ["server.host=0.0.0.0"], {}))
