@@ -1,0 +1,85 @@
+"""One server with the real engines for all end-to-end tests, in the session's event loop."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import pytest_asyncio
+from numpy.typing import NDArray
+
+from tests.e2e.speech import RATE, Recording, recordings
+from vanling.config import Config, load_config
+from vanling.core.resample import Resampler
+from vanling.engines.registry import BuiltEngines, build_engines
+from vanling.server.runtime import Server
+
+MISSING = "no recorded speech: install Debian's pocketsphinx-testdata or the moonshine-voice package"
+
+
+@pytest.fixture(scope="session")
+def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("data")
+
+
+@pytest.fixture(scope="session")
+def config(data_dir: Path) -> Config:
+    return load_config(None, ["server.port=0", f"server.data_dir={data_dir}"], {})
+
+
+@pytest.fixture(scope="session")
+def built(data_dir: Path) -> BuiltEngines:
+    """The embedded engines; missing packages fail here, since the ``test`` extra brings them."""
+    engines = build_engines({}, data_dir=data_dir)
+    yield engines
+    engines.close()
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def server(config: Config, built: BuiltEngines) -> AsyncIterator[Server]:
+    server = Server(config, engines=built.engines)
+    await server.start()
+    yield server
+    await server.stop()
+
+
+@pytest.fixture(scope="session")
+def recording() -> Recording:
+    found = recordings()
+    if not found:
+        if os.environ.get("VANLING_NO_SKIP"):
+            pytest.fail(MISSING)
+        pytest.skip(MISSING)
+    return found[0]
+
+
+@pytest.fixture(scope="session")
+def say(built: BuiltEngines) -> Callable[[str], Coroutine[Any, Any, NDArray[np.int16]]]:
+    """Speak a sentence with the embedded voice: int16 mono at 16 kHz."""
+
+    async def speak(text: str) -> NDArray[np.int16]:
+        tts = built.engines.tts
+        assert tts is not None
+        pcm = np.concatenate([piece.samples async for piece in tts.synthesize(text)])
+        resampler = Resampler(tts.rate, RATE)
+        pcm16 = np.concatenate([resampler.process(pcm), resampler.flush()])
+        return (np.clip(pcm16, -1, 1) * 32767).astype(np.int16)
+
+    return speak
+
+
+@pytest.fixture(scope="session")
+def transcribe(built: BuiltEngines) -> Callable[[NDArray[np.int16], int], Coroutine[Any, Any, str]]:
+    """What the recogniser hears in a piece of audio."""
+
+    async def words(pcm: NDArray[np.int16], rate: int) -> str:
+        resampler = Resampler(rate, RATE)
+        stream = built.engines.asr.new()
+        stream.feed(np.concatenate([resampler.process(pcm), resampler.flush()]).astype(np.float32) / 32768)
+        return (await stream.hypothesis()).text
+
+    return words

@@ -1,0 +1,5 @@
+"""``python -m vanling``."""
+
+from vanling.cli.main import main
+
+main()
