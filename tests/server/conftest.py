@@ -25,7 +25,11 @@ TIMEOUT_S = 10.0
 
 
 def pytest_asyncio_loop_factories(config, item):
-    return {"asyncio": asyncio.new_event_loop, "uvloop": uvloop.new_event_loop}
+    """uvloop is what serves; transports differ, so what leans on them is tested on both."""
+    factories = {"uvloop": uvloop.new_event_loop}
+    if item.path.name in ("test_websocket.py", "test_http_server.py"):
+        factories["asyncio"] = asyncio.new_event_loop
+    return factories
 
 
 @pytest.fixture(autouse=True)
@@ -127,7 +131,8 @@ class Running:
 
     def connect(self, path="/xiaozhi/v1/", headers=None, **options):
         options = {"open_timeout": TIMEOUT_S, "ping_interval": None, "compression": None, **options}
-        return connect(f"ws://127.0.0.1:{self.port}{path}", additional_headers=headers or {}, **options)
+        scheme = "wss" if "ssl" in options else "ws"
+        return connect(f"{scheme}://127.0.0.1:{self.port}{path}", additional_headers=headers or {}, **options)
 
     async def next_wire(self) -> Wire:
         async with asyncio.timeout(TIMEOUT_S):

@@ -109,11 +109,11 @@ class WebSocketProtocol(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast("asyncio.Transport", transport)
+        self._backlog = Backlog(self._loop, self.transport, self._limits, self.abort)
         # uvicorn does this only after it has passed on the request: pause_writing() would reach its HTTP protocol.
         self.transport.set_protocol(self)
         # Any byte left over counts. Not high=0: the TLS transport takes "empty" for "above 0" and stays paused.
         self.transport.set_write_buffer_limits(high=1, low=0)
-        self._backlog = Backlog(self._loop, self.transport, self._limits, self.abort)
         self._remote = _address(transport.get_extra_info("peername"))
         sock = transport.get_extra_info("socket")
         if sock is not None and self._limits.send_buffer_bytes:
