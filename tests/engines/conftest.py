@@ -79,6 +79,6 @@ def gguf(context: BuildContext) -> Iterator[object]:
     from vanling.engines.gguf import build
     from vanling.engines.options import GgufOptions
 
-    engine = build(GgufOptions(), context)
+    engine = build(GgufOptions(context=512), context)
     yield engine
     engine.close()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -44,14 +43,14 @@ def broken(_options: EngineOptions, _context: BuildContext) -> FakeLlm:
 
 
 @pytest.fixture
-def fakes(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, dict[str, object]]]:
+def fakes(monkeypatch: pytest.MonkeyPatch) -> dict[str, dict[str, object]]:
     monkeypatch.setattr(registry, "_registrations", dict(registry._registrations))
     closed.clear()
     for kind, builder in (("vad", "fake_vad"), ("asr", "fake_asr"), ("llm", "fake_llm")):
         register(Registration(kind, "fake", EngineOptions, f"{__name__}:{builder}"))
     register(Registration("llm", "broken", EngineOptions, f"{__name__}:broken"))
     register(Registration("llm", "absent", EngineOptions, "vanling.engines.no_such_module:build", "cloud"))
-    yield {kind: {"engine": "fake"} for kind in ("vad", "asr", "llm")} | {"tts": {"engine": "mute"}}
+    return {kind: {"engine": "fake"} for kind in ("vad", "asr", "llm")} | {"tts": {"engine": "mute"}}
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ class Phonemizer:
                     yield self._numbers(symbols)
 
     def _read(self, piece: str) -> list[Sentence]:
-        """gruut's reading; what it stumbles over (numbers and dates out of its range) is read as bare words and digits."""
+        """gruut's reading; what it stumbles over (numbers out of its range) is read as bare words and digits."""
         try:
             return list(self._gruut.sentences(*self._gruut(piece)))
         except Exception as error:
