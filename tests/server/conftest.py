@@ -7,6 +7,7 @@ import contextlib
 import os
 import socket
 import struct
+import subprocess
 from dataclasses import dataclass, field, replace
 
 import pytest
@@ -237,8 +238,6 @@ async def serve():
 @pytest.fixture(scope="session")
 def certificate(tmp_path_factory):
     """A self-signed certificate's files (cert, key)."""
-    import subprocess  # noqa: PLC0415
-
     folder = tmp_path_factory.mktemp("tls")
     cert, key = os.fspath(folder / "cert.pem"), os.fspath(folder / "key.pem")
     command = f"openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -keyout {key} -out {cert}"

@@ -93,6 +93,13 @@ async def test_a_person_who_looks_sees_the_address(serve):
     assert f"ws://127.0.0.1:{running.port}/xiaozhi/v1/" in response.text
 
 
+async def test_a_device_address_opened_without_an_upgrade_says_what_it_is(serve):
+    running = await serve()
+    async with httpx.AsyncClient() as client:
+        response = await client.get(running.http + "/xiaozhi/v1/")
+    assert (response.status_code, response.headers["upgrade"]) == (426, "websocket")
+
+
 async def test_the_bootstrap_is_open_though_a_token_is_required_and_gives_none_away(serve):
     running = await serve(auth_required=True, tokens=frozenset({"s3cret"}))
     async with httpx.AsyncClient() as client:

@@ -9,6 +9,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from vanling.server import xiaozhi
 from vanling.server.auth import Auth
 from vanling.server.routes import ota
 from vanling.server.settings import ServerSettings
@@ -22,6 +23,9 @@ def create_app(settings: ServerSettings, auth: Auth) -> FastAPI:
     app = FastAPI(title="vanling", redirect_slashes=False, redoc_url=None)
     app.include_router(ota.Ota(settings, lan_host).router())
     app.add_api_route("/healthz", _healthz, methods=["GET"], include_in_schema=False)
+    for path in xiaozhi.PATHS:
+        for slash in ("", "/"):
+            app.add_api_route(path + slash, _websocket_only, methods=["GET"], include_in_schema=False)
     app.add_exception_handler(404, _not_found)
     app.add_middleware(_Guard, auth=auth)
     return app
@@ -49,6 +53,11 @@ class _Guard:
 
 async def _healthz() -> Response:
     return JSONResponse({"status": "ok"})
+
+
+async def _websocket_only() -> Response:
+    """For the person who opens a device's address in a browser, and the proxy that does not pass upgrades on."""
+    return PlainTextResponse("this address speaks WebSocket\n", 426, {"Upgrade": "websocket"})
 
 
 async def _not_found(request: Request, exc: Exception) -> Response:

@@ -7,6 +7,7 @@ import contextlib
 import errno
 import functools
 import logging
+import math
 import socket
 import ssl
 from collections.abc import Generator, Mapping
@@ -28,6 +29,8 @@ from vanling.server.tls import TlsProtocol
 from vanling.server.websocket import WebSocketProtocol
 
 log = logging.getLogger(__name__)
+
+BACKLOG = 1024
 
 
 class HttpServer:
@@ -91,7 +94,7 @@ class HttpServer:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout_at(deadline - 1.0):
                 await self.xiaozhi.drain()
-        server.should_exit = True
+        server.stop()
         done, _ = await asyncio.wait({serving}, timeout=max(deadline - asyncio.get_running_loop().time(), 0.5))
         server.abort_connections()
         if not done:
@@ -113,11 +116,13 @@ class HttpServer:
             http=functools.partial(HttpProtocol, request_timeout_s=settings.limits.request_timeout_s),  # type: ignore[arg-type]
             ws=functools.partial(WebSocketProtocol, upgrade=self._gate, limits=settings.limits),  # type: ignore[arg-type]
             lifespan="off",
+            backlog=BACKLOG,
             log_config=None,
             access_log=False,
             proxy_headers=False,
             server_header=False,
-            timeout_graceful_shutdown=1,
+            # Longer than a Close may go unanswered, or uvicorn complains about each device.
+            timeout_graceful_shutdown=math.ceil(settings.limits.close_timeout_s),
             ssl_certfile=settings.tls_cert or None,
             ssl_keyfile=settings.tls_key or None,
         )
@@ -146,6 +151,7 @@ class _Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
         self.ready = asyncio.Event()
+        self._stop = asyncio.Event()
 
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
@@ -154,6 +160,17 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self.ready.set()
+
+    async def main_loop(self) -> None:
+        """Once a second for the Date header, and at once when asked to stop; uvicorn's wakes ten times a second."""
+        while not await self.on_tick(0):
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(1.0):
+                    await self._stop.wait()
+
+    def stop(self) -> None:
+        self.should_exit = True
+        self._stop.set()
 
     def close_listeners(self) -> None:
         for server in self.servers:
@@ -178,6 +195,7 @@ def _bind(host: str, port: int) -> list[socket.socket]:
             if family == socket.AF_INET6:
                 sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
             sock.bind((address[0], sockets[0].getsockname()[1] if sockets else port, *address[2:]))
+            sock.listen(BACKLOG)  # two can bind with SO_REUSEADDR; only one can listen
             sock.setblocking(False)
         except OSError as error:
             for each in (sock, *sockets):

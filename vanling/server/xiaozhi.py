@@ -43,11 +43,16 @@ class XiaozhiDoor:
         return len(self._connections)
 
     async def drain(self, code: int = 1001, reason: str = "server is going away") -> None:
-        """Close every connection and wait until their sessions are gone."""
+        """Close every connection and wait until their sessions are gone; cancelled, it cancels what is not."""
         for connection in tuple(self._connections):
             connection.end(code, reason, "server_shutdown")
-        while self._closings:
-            await asyncio.wait(tuple(self._closings))
+        try:
+            while self._closings:
+                await asyncio.wait(tuple(self._closings))
+        finally:
+            for late in self._closings:
+                log.warning("%s: given up", late.get_name(), extra={"component": "WS", "event": "close_late"})
+                late.cancel()
 
     def opened(self, connection: XiaozhiConnection) -> None:
         self._connections.add(connection)
