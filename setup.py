@@ -23,6 +23,9 @@ MAC = sys.platform == "darwin"
 # before us would silently be used in place of ours. As long as the original name, so that it can be patched in place.
 BUNDLED = "libopus_v.dylib" if MAC else "libopus_v.so"
 
+PT_LOAD, PT_DYNAMIC = 1, 2
+DT_STRTAB, DT_SONAME = 5, 14
+
 
 class Opus(NamedTuple):
     """Where the codec to build against was found."""
@@ -97,16 +100,24 @@ def stage_opus(library: Path, folder: Path) -> Path:
 
 def _with_soname(elf: bytes, name: bytes) -> bytes:
     """The same shared object with another DT_SONAME of at most the old one's length."""
-    if elf[:5] != b"\x7fELF\x02":
-        raise SystemExit("the libopus found is not a 64-bit ELF library")
-    order = "<" if elf[5] == 1 else ">"
-    start, size, count = struct.unpack_from(f"{order}Q", elf, 32)[0], *struct.unpack_from(f"{order}HH", elf, 54)
-    # A program header: type, flags, file offset, virtual address, physical address, file size.
-    segments = [struct.unpack_from(f"{order}IIQQQQ", elf, start + i * size) for i in range(count)]
-    offset, length = next((s[2], s[5]) for s in segments if s[0] == 2)  # PT_DYNAMIC
-    tags = dict(struct.iter_unpack(f"{order}QQ", elf[offset : offset + length]))
-    strings = next(s[2] + tags[5] - s[3] for s in segments if s[0] == 1 and s[3] <= tags[5] < s[3] + s[5])  # DT_STRTAB
-    at = strings + tags[14]  # DT_SONAME
+    if elf[:4] != b"\x7fELF":
+        raise SystemExit("the libopus found is not an ELF library")
+    wide, order = elf[4] == 2, "<" if elf[5] == 1 else ">"
+    word = "Q" if wide else "I"
+    (headers,) = struct.unpack_from(order + word, elf, 32 if wide else 28)
+    size, count = struct.unpack_from(order + "HH", elf, 54 if wide else 42)
+    # A program header begins with type, (flags,) file offset, virtual address, physical address, size in the file.
+    form = order + ("I4x" if wide else "I") + 4 * word
+    segments = [struct.unpack_from(form, elf, headers + i * size) for i in range(count)]
+    dynamic = next(elf[offset : offset + length] for kind, offset, _, _, length in segments if kind == PT_DYNAMIC)
+    tags = dict(struct.iter_unpack(order + 2 * word, dynamic))
+    table = tags[DT_STRTAB]
+    strings = next(
+        offset + table - address
+        for kind, offset, address, _, length in segments
+        if kind == PT_LOAD and address <= table < address + length
+    )
+    at = strings + tags[DT_SONAME]
     old = elf[at : elf.index(b"\0", at)]
     if len(name) > len(old):
         raise SystemExit(f"cannot rename the libopus found: its name {old!r} is shorter than {name!r}")
@@ -124,7 +135,7 @@ class BuildCore(build_ext):
                 extension.include_dirs += opus.include
                 extension.extra_link_args += [
                     str(staged),
-                    *(["-Wl,-rpath,@loader_path"] if MAC else ["-Wl,-rpath,$ORIGIN", "-Wl,--disable-new-dtags"]),
+                    "-Wl,-rpath,@loader_path" if MAC else "-Wl,-rpath,$ORIGIN",
                 ]
         super().run()
         homes = [Path(self.build_lib)] + ([Path()] if self.inplace else [])

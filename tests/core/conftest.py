@@ -5,6 +5,11 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 import pytest
+from hypothesis import HealthCheck, settings
+
+# How long an example takes says nothing on a busy machine.
+settings.register_profile("core", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("core")
 
 Pcm = npt.NDArray[np.int16]
 
