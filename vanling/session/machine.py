@@ -20,6 +20,7 @@ from vanling.pipeline.events import (
     Event,
     FinishTurn,
     SetMode,
+    SpeechEnded,
     SpeechPaused,
     SpeechResumed,
     SpeechStarted,
@@ -41,6 +42,7 @@ from vanling.session.frame import (
     ListenStart,
     ListenStop,
     ReplyDone,
+    ReplyStatus,
     Text,
     TtsStart,
     TtsStop,
@@ -100,15 +102,25 @@ class SessionMachine:
         self._listening = False
         self._running = False
         self._speech = False
-        self._awaited = 0
-        self._last_turn = 0
-        self._dropped_turns: set[int] = set()
+        """Speech is open: begun, and its turn not over."""
+        self._voice = False
+        """Between an onset and its falling edge."""
+        self._finishing = 0
+        """Turns that were told to end and have not said so: their audio may still be with the detector."""
+        self._awaited: set[int] = set()
+        """Numbers of the ended turns whose words are still wanted."""
+        self._resets_asked = 0
+        self._resets_done = 0
+        self._press_reset = 0
         self._texts: deque[str] = deque()
         self._mode_only = False
+        self._stopped = False
+        self._stall_off = False
         self._end_after_reply = ""
         self._last_audio_ns: int | None = None
         self._activity_ns = now_ns
-        self._wake_ns: int | None = None
+        self._detect_ns: int | None = None
+        self._lockout_ns: int | None = None
         self._greeting_ns: int | None = None
         self._tts_start_ns: int | None = None
         self._reply_over_ns: int | None = None
@@ -122,7 +134,8 @@ class SessionMachine:
         if self._listening_is_over():
             return None
         last_ns, self._last_audio_ns = self._last_audio_ns, now_ns
-        if last_ns is not None and now_ns - last_ns >= AUDIO_GAP_MS * MS and not self._speech and self.mode.hands_free:
+        gap = last_ns is not None and now_ns - last_ns >= AUDIO_GAP_MS * MS
+        if gap and self.mode.hands_free and (not self._speech or self._stall_off):
             return [Hear(self._set_mode(fresh=True))]
         return []
 
@@ -143,6 +156,7 @@ class SessionMachine:
             case ListenStop():
                 return self._listen_stop()
             case Detect(text=text):
+                self._detect_ns = now_ns
                 return self._wake(now_ns) if _plain(text) in self._wake_words else self._text(text)
             case Text(text=text):
                 return self._text(text)
@@ -157,17 +171,20 @@ class SessionMachine:
         if self.phase is Phase.ENDED:
             return []
         match event:
+            case SetMode(fresh=True):
+                self._resets_done += 1
             case SpeechStarted() | SpeechResumed():
-                return self._onset(now_ns)
+                # What was still on its way when a reset was asked for belongs to the audio before it.
+                return self._onset(now_ns) if self._resets_done == self._resets_asked else []
             case SpeechPaused():
+                self._voice = False
                 self._activity_ns = now_ns
+            case SpeechEnded():
+                self._speech = self._voice = False
             case TurnOver():
-                self._speech = False
-                self._awaited += 1
-                self._last_turn = event.number
-                self._activity_ns = now_ns
-            case TurnHeard():
-                self._awaited -= 1
+                self._turn_over(event, now_ns)
+            case TurnHeard() if event.over.number in self._awaited:
+                self._awaited.discard(event.over.number)
                 return self._outcome(event, now_ns) + self._queued_texts()
         return []
 
@@ -178,8 +195,9 @@ class SessionMachine:
         if isinstance(message, TtsStart):
             self._tts_start_ns = now_ns
             self.phase = Phase.SPEAKING
-            self._mode_only = False
-        elif isinstance(message, ReplyDone):
+            # An auto-mode device closes its microphone now and opens it with its next listen/start (rule 3.5).
+            self._stall_off = self.mode is ListenMode.AUTO
+        elif isinstance(message, ReplyDone) and message.status is not ReplyStatus.INTERRUPTED:
             return self._reply_done(now_ns)
         return []
 
@@ -193,7 +211,11 @@ class SessionMachine:
         stall_ns = self._stall_at()
         if stall_ns is not None and now_ns >= stall_ns:
             # What comes after a stall is a new stream; without the reset its first edge would go unseen.
-            actions += [Hear(FinishTurn("stall")), Hear(self._set_mode(fresh=True))]
+            actions += [self._finish_turn("stall"), Hear(self._set_mode(fresh=True))]
+        if self._lockout_ns is not None and now_ns >= self._lockout_ns:
+            self._lockout_ns = None
+            if self._voice:
+                actions += self._barge_in(now_ns)
         if self._greeting_ns is not None and now_ns >= self._greeting_ns:
             self._greeting_ns = None
             actions += self._say(Phrase.GREETING)
@@ -206,7 +228,8 @@ class SessionMachine:
         """When :meth:`on_time` should be called next, at the latest."""
         if self.phase in (Phase.IDLE, Phase.ENDED):
             return None
-        return min((at for at in (self._stall_at(), self._greeting_ns, self._idle_at()) if at is not None), default=None)
+        moments = (self._stall_at(), self._lockout_ns, self._greeting_ns, self._idle_at())
+        return min((at for at in moments if at is not None), default=None)
 
     # --- decisions ------------------------------------------------------------------------------------------------
 
@@ -218,35 +241,58 @@ class SessionMachine:
         return [Send(HelloReply(session_id=self.session_id, downlink=self._downlink))]
 
     def _listen_start(self, mode: ListenMode, now_ns: int) -> list[Action]:
-        left_press = self._listening and not self.mode.hands_free
+        fresh = (self._listening and not self.mode.hands_free) or self._stopped or self._left_open(now_ns)
         self._listening, self.mode = True, mode
+        self._stopped = self._stall_off = False
         if not mode.hands_free:
-            # A press: everything before it is forgotten, and what was said before is not waited for any more.
+            return self._press()
+        if self._belongs_to_detect(now_ns):
+            self._detect_ns = None
             self._mode_only = False
-            self._greeting_ns = None
-            self._drop_awaited()
-            return [*self._interrupt("listen_start"), Hear(self._set_mode(fresh=True))]
-        if self._belongs_to_wake(now_ns):
-            self._wake_ns = None
-            if self._settings.greeting:
+            if self._greeting_ns is not None:
                 self._greeting_ns = now_ns + GREETING_DELAY_MS * MS
-            return [Hear(self._set_mode(fresh=False))]
+            return [Hear(self._set_mode(fresh=fresh))]
         if self._mode_only:
             # An auto-mode device says this by itself after every stop (rule 3.5).
             self._mode_only = False
-            return [Hear(self._set_mode(fresh=False))]
-        return [*self._interrupt("listen_start"), Hear(self._set_mode(fresh=left_press))]
+            return [Hear(self._set_mode(fresh=fresh))]
+        return [*self._interrupt("listen_start"), Hear(self._set_mode(fresh=fresh))]
+
+    def _press(self) -> list[Action]:
+        """Everything before a press is forgotten, and what was said before is not waited for any more (rule 3.6)."""
+        self._mode_only = False
+        self._greeting_ns = None
+        self._awaited.clear()
+        self._finishing = 0
+        self._texts.clear()
+        actions = [*self._interrupt("listen_start"), Hear(self._set_mode(fresh=True))]
+        self._press_reset = self._resets_asked
+        return actions
 
     def _listen_stop(self) -> list[Action]:
         if not self._listening:
             return []
         self._listening = False
-        self._speech = False
-        return [Hear(FinishTurn("stop")), Hear(self._set_mode(fresh=True))]
+        self._stopped = True
+        return [self._finish_turn("stop"), Hear(self._set_mode(fresh=True))]
+
+    def _finish_turn(self, reason: str) -> Action:
+        self._finishing += 1
+        return Hear(FinishTurn(reason))
+
+    def _turn_over(self, over: TurnOver, now_ns: int) -> None:
+        # A turn that was cut for its length goes on.
+        self._speech = self._speech and over.reason == "length"
+        self._activity_ns = now_ns
+        if self._resets_done < self._press_reset:
+            return  # its audio came before the present press
+        if over.reason in ("stop", "stall"):
+            self._finishing -= 1
+        self._awaited.add(over.number)
 
     def _wake(self, now_ns: int) -> list[Action]:
         self._empty.woken()
-        self._wake_ns = now_ns
+        self._stopped = False
         self._close_press()
         if self._settings.greeting:
             self._greeting_ns = now_ns + WAKE_LISTEN_MS * MS
@@ -259,7 +305,7 @@ class SessionMachine:
         actions: list[Action] = []
         if self._close_press():
             actions.append(Hear(self._set_mode(fresh=True)))
-        if self._awaited:
+        if self._awaited or self._finishing:
             # What was said before it is answered first (rule 6.3).
             if len(self._texts) < MAX_WAITING_TEXTS:
                 self._texts.append(text)
@@ -268,24 +314,29 @@ class SessionMachine:
 
     def _abort(self) -> list[Action]:
         self._greeting_ns = None
-        if self._running:
+        if self.phase is Phase.SPEAKING:
             return self._interrupt("abort")
         # A device waits in "speaking" until it is answered, whatever we think of it.
-        return [Send(TtsStop(epoch=self.epoch))]
+        return [*self._interrupt("abort"), Send(TtsStop(epoch=self.epoch))]
 
     def _onset(self, now_ns: int) -> list[Action]:
-        self._speech = True
+        self._speech = self._voice = True
         self._activity_ns = now_ns
         self._greeting_ns = None
-        if self.mode is ListenMode.REALTIME and self.phase is Phase.SPEAKING and not self._locked_out(now_ns):
-            return self._interrupt("barge_in")
-        return []
+        return self._barge_in(now_ns)
+
+    def _barge_in(self, now_ns: int) -> list[Action]:
+        """Voice interrupts in realtime mode; an onset inside the lockout is judged again when it ends (rule 3.7)."""
+        if self.mode is not ListenMode.REALTIME or self.phase is not Phase.SPEAKING or self._tts_start_ns is None:
+            return []
+        lockout_ns = self._tts_start_ns + int(self._settings.barge_in_lockout_ms * MS)
+        if now_ns < lockout_ns:
+            self._lockout_ns = lockout_ns
+            return []
+        return self._interrupt("barge_in")
 
     def _outcome(self, event: TurnHeard, now_ns: int) -> list[Action]:
         """Classified here, when the recogniser has answered, never by racing events (rule 4.1)."""
-        if event.over.number in self._dropped_turns:
-            self._dropped_turns.discard(event.over.number)
-            return []
         if event.outcome.failure:
             error = Error(epoch=self.epoch, code=ErrorCode.ASR_FAILED, message="speech could not be recognised")
             return [Send(error), *self._say(Phrase.FAILURE)]
@@ -321,6 +372,7 @@ class SessionMachine:
     def _upgrade(self, upgrade: Upgrade) -> list[Action]:
         actions = self._interrupt("upgrade")
         self._running = True
+        self._greeting_ns = None
         self._end_after_reply = ""
         return [*actions, upgrade]
 
@@ -330,6 +382,7 @@ class SessionMachine:
             return []
         self._running = False
         self._end_after_reply = ""
+        self._lockout_ns = None
         self.epoch += 1
         if self.phase is Phase.SPEAKING:
             self.phase = Phase.LISTENING
@@ -341,6 +394,7 @@ class SessionMachine:
         if not self._running:
             return []
         self._running = False
+        self._lockout_ns = None
         spoke = self.phase is Phase.SPEAKING
         self.phase = Phase.LISTENING
         self._activity_ns = now_ns
@@ -349,7 +403,11 @@ class SessionMachine:
         return self._end(self._end_after_reply) if self._end_after_reply else []
 
     def _queued_texts(self) -> list[Action]:
-        return self._answer(self._texts.popleft(), None) if self._texts and not self._awaited else []
+        """All that waited, each as if it had come now."""
+        actions: list[Action] = []
+        while self._texts and not self._awaited and not self._finishing:
+            actions += self._answer(self._texts.popleft(), None)
+        return actions
 
     def _end(self, reason: str) -> list[Action]:
         actions = self._interrupt("end")
@@ -360,7 +418,8 @@ class SessionMachine:
 
     def _set_mode(self, *, fresh: bool) -> SetMode:
         if fresh:
-            self._speech = False
+            self._speech = self._voice = False
+            self._resets_asked += 1
         return SetMode(hands_free=self.mode.hands_free, listening=self._listening, fresh=fresh)
 
     def _close_press(self) -> bool:
@@ -370,35 +429,37 @@ class SessionMachine:
         self._listening = False
         return True
 
-    def _drop_awaited(self) -> None:
-        """A new press drops outcomes that are still awaited (rule 3.6). Turn numbers count from 1 in order."""
-        self._dropped_turns.update(range(self._last_turn - self._awaited + 1, self._last_turn + 1))
-
     def _listening_is_over(self) -> bool:
         """Push to talk: between two presses there is nothing to hear."""
         return not self.mode.hands_free and not self._listening
 
-    def _belongs_to_wake(self, now_ns: int) -> bool:
-        return self._wake_ns is not None and now_ns - self._wake_ns <= WAKE_LISTEN_MS * MS
+    def _left_open(self, now_ns: int) -> bool:
+        """Speech that was cut off when an auto-mode device closed its microphone at ``tts start`` (rule 3.5)."""
+        return self._speech and self._stall_off and now_ns - (self._last_audio_ns or 0) >= AUDIO_GAP_MS * MS
 
-    def _locked_out(self, now_ns: int) -> bool:
-        start_ns = self._tts_start_ns
-        return start_ns is not None and now_ns - start_ns < self._settings.barge_in_lockout_ms * MS
+    def _belongs_to_detect(self, now_ns: int) -> bool:
+        return self._detect_ns is not None and now_ns - self._detect_ns <= WAKE_LISTEN_MS * MS
 
     def _just_spoke(self, now_ns: int) -> bool:
         return self._reply_over_ns is not None and now_ns - self._reply_over_ns < AFTER_REPLY_MS * MS
 
     def _stall_at(self) -> int | None:
         """When silence on the wire ends an open turn; off while a reply is spoken (rules 1.1 and 3.5)."""
-        if not self._speech or not self.mode.hands_free or self._last_audio_ns is None or self.phase is Phase.SPEAKING:
+        if not self._speech or not self._listening or not self.mode.hands_free or self._last_audio_ns is None:
+            return None
+        if self._stall_off or self.phase is Phase.SPEAKING:
             return None
         return self._last_audio_ns + int(self._settings.stall_ms * MS)
 
     def _idle_at(self) -> int | None:
+        """Activity is arriving voice, text, control, or an unfinished reply; streamed silence is none (rule 7.1)."""
         limit_ms = self._settings.no_activity_ms
-        if limit_ms is None or self._running or self._speech or self._awaited or self._greeting_ns is not None:
+        if limit_ms is None or self._running or self._awaited or self._greeting_ns is not None:
             return None
-        return self._activity_ns + int(limit_ms * MS)
+        active_ns = self._activity_ns
+        if self._voice and self._last_audio_ns is not None:
+            active_ns = max(active_ns, self._last_audio_ns)
+        return active_ns + int(limit_ms * MS)
 
 
 def _plain(text: str) -> str:

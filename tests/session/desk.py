@@ -1,0 +1,228 @@
+"""A session machine on the desk: frames and events in, actions out, and what a shell would tell it back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from vanling.contracts.audio import AudioSpec
+from vanling.contracts.engines import AsrResult, Outcome
+from vanling.pipeline.events import (
+    Event,
+    FinishTurn,
+    SetMode,
+    SpeechEnded,
+    SpeechPaused,
+    SpeechResumed,
+    SpeechStarted,
+    TurnHeard,
+    TurnOutcome,
+    TurnOver,
+)
+from vanling.session.actions import Action, End, Hear, Send, StopRunning, Upgrade
+from vanling.session.frame import (
+    Abort,
+    Detect,
+    Frame,
+    Hello,
+    ListenMode,
+    ListenStart,
+    ListenStop,
+    OutputMessage,
+    ReplyDone,
+    ReplyStatus,
+    Text,
+    TtsStart,
+)
+from vanling.session.machine import SessionMachine, SessionSettings
+
+MS = 1_000_000
+SPEC = AudioSpec()
+WAKE = "你好小智"
+SETTINGS = SessionSettings(wake_words=(WAKE, "Hi,Lexin"))
+
+
+@dataclass
+class Desk:
+    """Times in ms. While ``slow`` is set, ``owed`` keeps what the hearing half was given; :meth:`settle` lets it come."""
+
+    settings: SessionSettings = SETTINGS
+    spec: AudioSpec | None = SPEC
+    slow: bool = False
+    now_ms: float = 0.0
+    actions: list[Action] = field(default_factory=list)
+    owed: list[Event] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.machine = SessionMachine("s1", self.spec, self.settings, 0)
+        self._turn = 0
+        self._open_stops: list[TurnOver] = []
+        self.outcome: AsrResult = AsrResult(Outcome.NOTHING)
+        self.voiced_ms = 0.0
+
+    @property
+    def now_ns(self) -> int:
+        return int(self.now_ms * MS)
+
+    # --- what a client does ---
+
+    def frame(self, frame: Frame) -> list[Action]:
+        return self._do(self.machine.on_frame(frame, self.now_ns))
+
+    def hello(self) -> list[Action]:
+        return self.frame(Hello())
+
+    def start(self, mode: ListenMode = ListenMode.AUTO) -> list[Action]:
+        return self.frame(ListenStart(mode=mode))
+
+    def stop(self) -> list[Action]:
+        return self.frame(ListenStop())
+
+    def text(self, text: str = "hi") -> list[Action]:
+        return self.frame(Text(text=text))
+
+    def wake(self, text: str = WAKE) -> list[Action]:
+        return self.frame(Detect(text=text))
+
+    def abort(self) -> list[Action]:
+        return self.frame(Abort())
+
+    def audio(self) -> list[Action] | None:
+        actions = self.machine.on_audio(self.now_ns)
+        return None if actions is None else self._do(actions)
+
+    # --- what is heard ---
+
+    def hear(self, event: Event) -> list[Action]:
+        return self._do(self.machine.on_hearing(event, self.now_ns))
+
+    def onset(self) -> list[Action]:
+        return self.hear(SpeechStarted())
+
+    def pause(self) -> list[Action]:
+        return self.hear(SpeechPaused())
+
+    def resume(self) -> list[Action]:
+        return self.hear(SpeechResumed())
+
+    def over(self, reason: str = "silence", voiced_ms: float = 1000.0) -> TurnOver:
+        """A turn has ended; its words are still to come."""
+        self._turn += 1
+        turn = TurnOver(self._turn, reason, self.now_ns, self.now_ns, 500.0, voiced_ms)
+        self.hear(turn)
+        if reason == "silence":
+            self.hear(SpeechEnded(500.0))
+        return turn
+
+    def words(self, over: TurnOver, said: str | Outcome = "hello", failure: str = "") -> list[Action]:
+        """The recogniser's answer for a turn that is over."""
+        result = AsrResult(Outcome.TEXT, said) if isinstance(said, str) else AsrResult(said)
+        return self.hear(TurnHeard(over, TurnOutcome(over.number, result, self.now_ns, 10.0, failure)))
+
+    def turn(
+        self, said: str | Outcome = "hello", *, reason: str = "silence", voiced_ms: float = 1000.0, failure: str = ""
+    ) -> list[Action]:
+        """Speech, its end and its outcome, hands-free."""
+        self.onset()
+        self.pause()
+        return self.words(self.over(reason, voiced_ms), said, failure)
+
+    # --- what is spoken ---
+
+    def tts_start(self) -> list[Action]:
+        return self._do(self.machine.on_output(TtsStart(epoch=self.machine.epoch), self.now_ns))
+
+    def reply_done(self, status: ReplyStatus = ReplyStatus.COMPLETED) -> list[Action]:
+        return self._do(self.machine.on_output(ReplyDone(epoch=self.machine.epoch, status=status), self.now_ns))
+
+    def speak(self) -> None:
+        """Typed text whose reply has begun to be spoken."""
+        self.text("a question")
+        self.tts_start()
+
+    # --- time ---
+
+    def wait(self, ms: float) -> list[Action]:
+        """Time passes; the machine is called at each of its deadlines."""
+        end_ms, actions = self.now_ms + ms, []
+        while (deadline := self.machine.deadline_ns()) is not None and deadline <= end_ms * MS:
+            self.now_ms = max(self.now_ms, deadline / MS)
+            actions += self._do(self.machine.on_time(self.now_ns))
+            after = self.machine.deadline_ns()
+            assert after is None or after > self.now_ns, "a deadline stays in the past: the shell would spin"
+        self.now_ms = end_ms
+        return actions
+
+    # --- the shell ---
+
+    def settle(self) -> list[Action]:
+        """Let a slow hearing half deal with all it was given."""
+        owed, self.owed = self.owed, []
+        actions: list[Action] = []
+        for event in owed:
+            actions += self._answer(event)
+        return actions
+
+    def _do(self, actions: list[Action]) -> list[Action]:
+        done = list(actions)
+        self.actions += actions
+        for action in actions:
+            match action:
+                case StopRunning():
+                    message = ReplyDone(epoch=self.machine.epoch, status=ReplyStatus.INTERRUPTED)
+                    done += self._do(self.machine.on_output(message, self.now_ns))
+                case Hear(event) if self.slow:
+                    self.owed.append(event)
+                case Hear(event):
+                    done += self._answer(event)
+        return done
+
+    def _answer(self, event: Event) -> list[Action]:
+        """What the hearing half makes of an event: a finish is answered by a turn, the rest comes out as it went in."""
+        if not isinstance(event, FinishTurn):
+            return self.hear(event)
+        over = self.over(event.reason, self.voiced_ms)
+        if self.outcome.outcome is Outcome.NOTHING:
+            return self.hear(TurnHeard(over, TurnOutcome(over.number, self.outcome, self.now_ns, 0.0)))
+        self._open_stops.append(over)
+        return []
+
+    def recognised(self) -> list[Action]:
+        """The words of the oldest turn that was ended by a stop or a stall."""
+        over = self._open_stops.pop(0)
+        return self.hear(TurnHeard(over, TurnOutcome(over.number, self.outcome, self.now_ns, 0.0)))
+
+
+def messages(actions: list[Action]) -> list[OutputMessage]:
+    return [action.message for action in actions if isinstance(action, Send)]
+
+
+def kinds(actions: list[Action]) -> list[str]:
+    """Actions as short words: ``hear:SetMode``, ``send:Heard``, ``upgrade:UserSaid``, ``stop``, ``end``."""
+    names = []
+    for action in actions:
+        match action:
+            case Hear(event):
+                names.append(f"hear:{type(event).__name__}")
+            case Send(message):
+                names.append(f"send:{type(message).__name__}")
+            case Upgrade(act):
+                names.append(f"upgrade:{type(act).__name__}")
+            case StopRunning():
+                names.append("stop")
+            case End():
+                names.append("end")
+    return names
+
+
+def modes(actions: list[Action]) -> list[SetMode]:
+    return [action.event for action in actions if isinstance(action, Hear) and isinstance(action.event, SetMode)]
+
+
+def acts(actions: list[Action]) -> list[object]:
+    return [action.act for action in actions if isinstance(action, Upgrade)]
+
+
+def finishes(actions: list[Action]) -> list[str]:
+    return [
+        action.event.reason for action in actions if isinstance(action, Hear) and isinstance(action.event, FinishTurn)
+    ]
