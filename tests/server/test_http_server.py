@@ -114,14 +114,35 @@ async def test_stop_twice_and_without_a_start(serve):
     await HttpServer(ServerSettings(port=0), None).stop()
 
 
-async def test_a_peer_that_never_asks_for_anything_is_dropped(serve):
+GET = b"GET /healthz HTTP/1.1\r\nHost: x\r\n"
+
+
+@pytest.mark.parametrize("beginning", [b"", GET, GET + b"\r\n" + GET, GET + b"\r\n\r\n\r\n", b"\r\n"])
+async def test_a_peer_that_does_not_finish_its_request_is_dropped(serve, beginning):
     running = await serve(limits={"request_timeout_s": 0.1})
-    for beginning in (b"", b"GET / HTTP/1.1\r\nHost: x\r\nX-Slow: "):
-        reader, writer = await asyncio.open_connection("127.0.0.1", running.port)
-        writer.write(beginning)
-        with contextlib.suppress(ConnectionError):
-            assert await asyncio.wait_for(reader.read(), 10) == b""
-        writer.close()
+    reader, writer = await asyncio.open_connection("127.0.0.1", running.port)
+    writer.write(beginning)
+    with contextlib.suppress(ConnectionError):
+        answer = await asyncio.wait_for(reader.read(), 10)
+        assert answer.count(b"200 OK") == (b"\r\n\r\n" in beginning)
+    writer.close()
+
+
+async def test_headers_have_a_size(serve):
+    running = await serve()
+    reader, writer = await asyncio.open_connection("127.0.0.1", running.port)
+    writer.write(GET + b"X: " + bytes(b"a" * 100_000))
+    with contextlib.suppress(ConnectionError):
+        assert (await asyncio.wait_for(reader.read(), 10)).startswith(b"HTTP/1.1 400")
+    writer.close()
+
+
+async def test_a_body_that_does_not_come_is_not_awaited_for_ever(serve):
+    running = await serve(limits={"request_timeout_s": 0.1})
+    reader, writer = await asyncio.open_connection("127.0.0.1", running.port)
+    writer.write(b"POST /xiaozhi/ota/ HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n{")
+    assert (await asyncio.wait_for(reader.read(), 10)).startswith(b"HTTP/1.1 408")
+    writer.close()
 
 
 @pytest.mark.parametrize("request_line", [b"\x16\x03\x01\x02\x00\x01", b"GET", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"])

@@ -27,7 +27,7 @@ class WireLimits:
     """Devices never answer Close and keep TCP open: it is dropped after this time."""
     hello_timeout_s: float = 10.0
     request_timeout_s: float = 10.0
-    """From TCP connect to the end of the first HTTP request's headers."""
+    """For the headers of an HTTP request, and again for the body of a bootstrap request."""
     device: Limits = field(default_factory=Limits)
     """Limits of single XiaoZhi messages."""
 

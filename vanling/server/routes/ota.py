@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -48,16 +49,18 @@ class Ota:
         return router
 
     async def boot(self, request: Request) -> Response:
-        body = bytearray()
-        async for chunk in request.stream():
-            body += chunk
-            if len(body) > MAX_BODY_BYTES:
-                return PlainTextResponse("body is too long", 413, CORS | {"Connection": "close"})
+        try:
+            async with asyncio.timeout(self.settings.limits.request_timeout_s):
+                body = await _read_body(request)
+        except TimeoutError:
+            return PlainTextResponse("body is too slow\n", 408, CORS | {"Connection": "close"})
+        if body is None:
+            return PlainTextResponse("body is too long\n", 413, CORS | {"Connection": "close"})
         headers = {name.lower(): value for name, value in request.headers.items()}
         now_ms = self.wall_ms()
         offset_min = time.localtime(now_ms / 1000).tm_gmtoff // 60
         facts = ServerFacts(self._url(request), now_ms, offset_min)
-        return JSONResponse(boot_reply(read_boot_request(headers, bytes(body)), facts), headers=CORS)
+        return JSONResponse(boot_reply(read_boot_request(headers, body), facts), headers=CORS)
 
     async def info(self, request: Request) -> Response:
         text = f"vanling's bootstrap for XiaoZhi devices. They will be sent to {self._url(request)}\n"
@@ -81,3 +84,13 @@ class Ota:
         )
         settings = self.settings
         return websocket_url(WEBSOCKET_PATH, reached, settings.public_url, settings.forwarded_allow, self.lan_host())
+
+
+async def _read_body(request: Request) -> bytes | None:
+    """The body; None where it is longer than any device's."""
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > MAX_BODY_BYTES:
+            return None
+    return bytes(body)
