@@ -36,7 +36,7 @@ cdef enum:
 
 # The Kaiser window's shape, and cutoff and stop band as parts of the lower rate's half: found by scanning for the best
 # alias and ripple that 16 zero crossings give. Into 16 kHz: alias -90 dB from 9 kHz on, ripple 0.07 dB up to 6.5 kHz,
-# -5 dB at 7.5 kHz. tests/core/test_resample.py measures them.
+# -5 dB at 7.5 kHz. tests/core/test_resample_quality.py measures them.
 cdef double BETA = 9.0
 cdef double ROLLOFF = 0.945
 cdef double STOP = 1.125

@@ -21,18 +21,17 @@ void vanling_design(const vanling_filter *filter, double cutoff, double beta)
     for (size_t phase = 0; phase < phases; phase++) {
         float *row = filter->bank + phase * taps;
         double sum = 0.0;
-        for (int pass = 0; pass < 2; pass++) /* once for the sum, once scaled by it */
-            for (size_t i = 0; i < taps; i++) {
-                double t = (double)i - (half - 1.0) - (double)phase / (double)phases;
-                double edge = 1.0 - (t / half) * (t / half);
-                double x = 2.0 * cutoff * t;
-                double sinc = x == 0.0 ? 1.0 : sin(pi * x) / (pi * x);
-                double tap = edge < 0.0 ? 0.0 : bessel_i0(beta * sqrt(edge)) * sinc;
-                if (pass == 0)
-                    sum += tap;
-                else
-                    row[i] = (float)(tap / sum);
-            }
+        for (size_t i = 0; i < taps; i++) {
+            double t = (double)i - (half - 1.0) - (double)phase / (double)phases;
+            double edge = 1.0 - (t / half) * (t / half);
+            double x = 2.0 * cutoff * t;
+            double sinc = x == 0.0 ? 1.0 : sin(pi * x) / (pi * x);
+            double tap = edge < 0.0 ? 0.0 : bessel_i0(beta * sqrt(edge)) * sinc;
+            row[i] = (float)tap;
+            sum += tap;
+        }
+        for (size_t i = 0; i < taps; i++)
+            row[i] = (float)(row[i] / sum);
     }
 }
 
