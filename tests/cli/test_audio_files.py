@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from vanling.cli.microphone import Clip
 from vanling.cli.speech_end import last_voiced_sample
 from vanling.cli.wav import WavError, read_wav, write_wav
 
@@ -106,3 +107,20 @@ def test_silence_and_scraps_hold_no_speech() -> None:
     assert last_voiced_sample(np.zeros(16_000, np.int16), 16_000) == 0
     assert last_voiced_sample(np.zeros(10, np.int16), 16_000) == 0
     assert last_voiced_sample(np.zeros(0, np.int16), 16_000) == 0
+
+
+def test_a_click_is_no_speech(tone: Tone) -> None:
+    pcm = np.concatenate([tone(300), np.zeros(4800, np.int16), tone(10), np.zeros(160, np.int16)])
+    assert last_voiced_sample(pcm, 16_000) == 4800
+
+
+async def test_a_turn_ends_before_the_pause_though_the_speaker_has_begun_again(tone: Tone) -> None:
+    clip = Clip(np.concatenate([tone(60), np.zeros(6400, np.int16), tone(300)]), lead_ms=0)
+    assert clip.speech_end_ns() is None
+    for _ in range(9):  # 540 ms: 60 of tone, 400 of pause, 80 of tone
+        await clip.frame()
+    latest, before = clip.speech_end_ns(), clip.speech_end_ns(300)
+    assert latest is not None
+    assert before is not None
+    assert latest - before == 480_000_000
+    assert clip.speech_end_ns(500) == latest

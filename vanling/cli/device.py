@@ -30,6 +30,8 @@ from vanling.core.opus import Encoder
 HELLO_S = 10.0
 """How long the firmware waits for a connection, and then for the server's hello."""
 TURN_S = 60.0
+TURN_PAUSE_MS = 300
+"""No server ends a turn after less silence than this."""
 REALTIME_GRACE_S = 1.0
 """In realtime mode a reply may be held and go on: only this long after ``tts stop`` is it over."""
 
@@ -168,6 +170,8 @@ class Device:
         while self._mode is Mode.REALTIME and await self._goes_on():
             await self._until(self._replied, deadline_s, complaint)
         await self._stop_uplink()
+        if self.conversation.speech_end_ns is None:
+            self._note_speech_end()
         return self._witness.result()
 
     async def close(self) -> None:
@@ -186,9 +190,6 @@ class Device:
             while not self._microphone_closed():
                 for packet in encoder.encode(await microphone.frame()):
                     await self._connected().send(packet)
-                end_ns = microphone.speech_end_ns()
-                if end_ns is not None:
-                    self.conversation.speech_end_ns = end_ns
                 if self._mode is Mode.MANUAL and microphone.finished:
                     await self._listen("stop")
                     break
@@ -231,10 +232,19 @@ class Device:
     async def _read(self, socket: ClientConnection) -> None:
         try:
             async for message in socket:
+                told_ns = self.conversation.stt_ns
                 self._witness.take(message, time.monotonic_ns())
+                if self.conversation.stt_ns != told_ns:
+                    self._note_speech_end()
                 self._changed.set()
         finally:
             self._changed.set()
+
+    def _note_speech_end(self) -> None:
+        """What is heard was said up to now; a pause may have ended the turn before everything was said."""
+        if self._microphone is not None:
+            pause_ms = 0 if self._mode is Mode.MANUAL else TURN_PAUSE_MS
+            self.conversation.speech_end_ns = self._microphone.speech_end_ns(pause_ms)
 
     def _replied(self) -> bool:
         """A bare stop (an abort while silent) ends nothing, and neither does one while there is more to say."""

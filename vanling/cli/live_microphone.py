@@ -17,6 +17,8 @@ from vanling.cli.speech_end import LEAST_DB
 
 VOICE_DB = LEAST_DB + 15.0
 """Louder than a quiet room (dBFS)."""
+SILENCE_NS = 1_000_000_000
+PAUSE_NS = 300_000_000
 
 
 class LiveMicrophone:
@@ -28,6 +30,7 @@ class LiveMicrophone:
     def __init__(self) -> None:
         self._frames: asyncio.Queue[NDArray[np.int16]] = asyncio.Queue()
         self._speech_end_ns: int | None = None
+        self._before_pause_ns: int | None = None
         self._stream: Any = None
 
     def __enter__(self) -> LiveMicrophone:
@@ -48,17 +51,22 @@ class LiveMicrophone:
 
     @property
     def finished(self) -> bool:
-        """Hands-free, only the server decides that enough has been said."""
-        return self._speech_end_ns is not None
+        """After a second of silence: long enough to let go of the button, where there is one."""
+        return self._speech_end_ns is not None and time.monotonic_ns() - self._speech_end_ns > SILENCE_NS
 
-    def speech_end_ns(self) -> int | None:
-        return self._speech_end_ns
+    def speech_end_ns(self, pause_ms: int = 0) -> int | None:
+        before = self._before_pause_ns
+        since_ms = (time.monotonic_ns() - (self._speech_end_ns or 0)) / 1e6
+        return before if before is not None and since_ms < pause_ms else self._speech_end_ns
 
     async def frame(self) -> NDArray[np.int16]:
         samples = await self._frames.get()
         power = float(np.mean((samples.astype(np.float64) / 32768.0) ** 2))
         if 10.0 * np.log10(max(power, 1e-10)) > VOICE_DB:
-            self._speech_end_ns = time.monotonic_ns()
+            now_ns = time.monotonic_ns()
+            if self._speech_end_ns is not None and now_ns - self._speech_end_ns > PAUSE_NS:
+                self._before_pause_ns = self._speech_end_ns
+            self._speech_end_ns = now_ns
         return samples
 
 

@@ -9,11 +9,12 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from vanling.cli.speech_end import last_voiced_sample
+from vanling.cli.speech_end import WINDOW_MS, voiced_windows
 
 RATE = 16_000
 FRAME_MS = 60
 FRAME = RATE * FRAME_MS // 1000
+WINDOW = RATE * WINDOW_MS // 1000
 LEAD_SILENCE_MS = 200
 """A person does not begin to speak in the very millisecond in which the microphone opens."""
 
@@ -28,8 +29,12 @@ class Microphone(Protocol):
     def finished(self) -> bool:
         """Whether all that is to be said has been handed over; what follows is silence."""
 
-    def speech_end_ns(self) -> int | None:
-        """When the last voiced sample so far was spoken, by the monotonic clock; None before the first."""
+    def speech_end_ns(self, pause_ms: int = 0) -> int | None:
+        """When the last voiced sample so far was spoken, by the monotonic clock; None before the first.
+
+        With ``pause_ms``, the last one that was followed by a pause of at least that length, if there was one: a
+        speaker may have begun again while the turn that the pause ended was still being answered.
+        """
 
 
 class Clip:
@@ -37,28 +42,28 @@ class Clip:
 
     def __init__(self, pcm: NDArray[np.int16], lead_ms: int = LEAD_SILENCE_MS) -> None:
         """``pcm``: int16 mono at :data:`RATE`."""
-        lead = RATE * lead_ms // 1000
-        self._pcm = np.concatenate([np.zeros(lead, np.int16), pcm.astype(np.int16, copy=False)])
-        voiced = last_voiced_sample(pcm, RATE)
-        self._voiced_until = lead + voiced if voiced else 0
+        self._lead = RATE * lead_ms // 1000
+        self._pcm = np.concatenate([np.zeros(self._lead, np.int16), pcm.astype(np.int16, copy=False)])
+        self._voiced = self._lead // WINDOW + np.flatnonzero(voiced_windows(pcm, RATE))
+        """Which windows of what is sent hold speech."""
         self._position = 0
-        self._began_ns: int | None = None
-        self._speech_end_ns: int | None = None
+        self._began_ns = 0
 
     @property
     def finished(self) -> bool:
         return self._position >= len(self._pcm)
 
-    @property
-    def silent(self) -> bool:
-        """Whether there is nothing in it that sounds like speech."""
-        return self._voiced_until == 0
-
-    def speech_end_ns(self) -> int | None:
-        return self._speech_end_ns
+    def speech_end_ns(self, pause_ms: int = 0) -> int | None:
+        spoken = self._voiced[: np.searchsorted(self._voiced, self._position // WINDOW)]
+        if len(spoken) == 0:
+            return None
+        pauses = np.diff(np.append(spoken, self._position // WINDOW)) - 1
+        ends = np.flatnonzero(pauses * WINDOW_MS >= pause_ms)
+        last = spoken[ends[-1]] if len(ends) else spoken[-1]
+        return self._began_ns + (int(last) + 1) * WINDOW_MS * 1_000_000
 
     async def frame(self) -> NDArray[np.int16]:
-        if self._began_ns is None:
+        if self._position == 0:
             self._began_ns = time.monotonic_ns()
         end = self._position + FRAME
         # Absolute deadlines: a frame that leaves late must not push all later ones back.
@@ -66,8 +71,6 @@ class Clip:
         samples = np.zeros(FRAME, np.int16)
         piece = self._pcm[self._position : end]
         samples[: len(piece)] = piece
-        if self._position < self._voiced_until <= end:
-            self._speech_end_ns = time.monotonic_ns() - (end - self._voiced_until) * 1_000_000_000 // RATE
         self._position = end
         return samples
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 WINDOW_MS = 10
-BELOW_PEAK_DB = 30.0
+BELOW_PEAK_DB = 27.0
 """The quietest consonants lie some 25 dB below the loudest vowel."""
 ABOVE_NOISE_DB = 10.0
 LEAST_DB = -55.0
@@ -19,17 +19,25 @@ LEAST_DB = -55.0
 
 def last_voiced_sample(pcm: NDArray[np.int16], rate: int) -> int:
     """Samples up to the end of the last 10 ms window that holds speech; 0 where there is none."""
+    voiced = np.flatnonzero(voiced_windows(pcm, rate))
+    return 0 if len(voiced) == 0 else (int(voiced[-1]) + 1) * (rate * WINDOW_MS // 1000)
+
+
+def voiced_windows(pcm: NDArray[np.int16], rate: int) -> NDArray[np.bool_]:
+    """For each whole window of 10 ms whether it holds speech, measured against the whole recording."""
     window = rate * WINDOW_MS // 1000
     n_windows = len(pcm) // window
     if n_windows == 0:
-        return 0
+        return np.zeros(0, np.bool_)
     levels = _levels_db(pcm[: n_windows * window].reshape(n_windows, window))
     peak_db = float(levels.max())
     noise_db = float(np.percentile(levels, 5))
     # A recording without pauses has no noise to measure: its quietest windows are speech, and must not set the bar.
     threshold_db = max(LEAST_DB, peak_db - BELOW_PEAK_DB, min(noise_db + ABOVE_NOISE_DB, peak_db - 15.0))
-    voiced = np.flatnonzero(levels > threshold_db)
-    return 0 if len(voiced) == 0 else (int(voiced[-1]) + 1) * window
+    loud = np.pad(levels > threshold_db, 1)
+    # A single loud window is a click: the end of a file that was cut, a tongue, a key.
+    voiced: NDArray[np.bool_] = loud[1:-1] & (loud[:-2] | loud[2:])
+    return voiced
 
 
 def _levels_db(windows: NDArray[np.int16]) -> NDArray[np.float64]:
