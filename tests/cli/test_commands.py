@@ -392,6 +392,11 @@ def test_demo_merges_the_servers_times_with_the_true_end_of_speech(
     assert not folders[0].exists()
 
 
+def test_demo_of_a_recording_without_speech_is_refused(tmp_path: Path, tone: Tone) -> None:
+    write_wav(tmp_path / "quiet.wav", tone(500, 10), 16_000)
+    assert "nothing that sounds like speech" in failure("demo", "--wav", str(tmp_path / "quiet.wav"))
+
+
 def test_demo_that_cannot_start_is_one_sentence(monkeypatch: pytest.MonkeyPatch, stub: type[StubServer]) -> None:
     monkeypatch.setattr(StubServer, "on_turn", lambda *_: None, raising=False)
     stub.failure = StartError("the model whisper is not installed")

@@ -12,13 +12,14 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
-from vanling.cli.common import ConfigFile, Debug, Json, Sets, guarded, settle
+from vanling.cli.common import ConfigFile, Debug, Json, Sets, fail, guarded, settle
 from vanling.cli.conversation import Conversation
 from vanling.cli.device import converse
 from vanling.cli.microphone import RATE
 from vanling.cli.progress import progress
 from vanling.cli.report import show_conversation
-from vanling.cli.running import run
+from vanling.cli.running import interruptible, run
+from vanling.cli.speech_end import voiced_windows
 from vanling.cli.wav import read_wav
 from vanling.config import Config
 from vanling.session.metrics import TurnTimes
@@ -45,7 +46,13 @@ def demo(
     if say is not None and not say.strip():
         raise typer.BadParameter("there is nothing to say in an empty text", param_hint="--say")
     clip = None if wav is None else read_wav(wav, RATE)
-    with tempfile.TemporaryDirectory(prefix="vanling-demo-") as folder, progress("starting") as stage:
+    if clip is not None and not voiced_windows(clip, RATE).any():
+        fail(f"{wav} holds nothing that sounds like speech")
+    with (
+        interruptible(),
+        tempfile.TemporaryDirectory(prefix="vanling-demo-") as folder,
+        progress("starting") as stage,
+    ):
         settled = settle(config, sets, debug, *_private(folder), quiet=True)
         seen, times = run(_demo(settled, clip, say or SENTENCE, stage))
     show_conversation(seen, times, as_json, save)

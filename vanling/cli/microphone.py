@@ -15,6 +15,7 @@ RATE = 16_000
 FRAME_MS = 60
 FRAME = RATE * FRAME_MS // 1000
 WINDOW = RATE * WINDOW_MS // 1000
+BREATH_MS = 60
 LEAD_SILENCE_MS = 200
 """A person does not begin to speak in the very millisecond in which the microphone opens."""
 
@@ -57,10 +58,13 @@ class Clip:
         spoken = self._voiced[: np.searchsorted(self._voiced, self._position // WINDOW)]
         if len(spoken) == 0:
             return None
-        pauses = np.diff(np.append(spoken, self._position // WINDOW)) - 1
-        ends = np.flatnonzero(pauses * WINDOW_MS >= pause_ms)
-        last = spoken[ends[-1]] if len(ends) else spoken[-1]
-        return self._began_ns + (int(last) + 1) * WINDOW_MS * 1_000_000
+        last = int(spoken[-1])
+        if pause_ms:
+            solid = _without_breaths(spoken)
+            pauses = np.diff(np.append(solid, self._position // WINDOW)) - 1
+            ends = np.flatnonzero(pauses * WINDOW_MS >= pause_ms)
+            last = int(solid[ends[-1]]) if len(ends) else last
+        return self._began_ns + (last + 1) * WINDOW_MS * 1_000_000
 
     async def frame(self) -> NDArray[np.int16]:
         if self._position == 0:
@@ -73,6 +77,13 @@ class Clip:
         samples[: len(piece)] = piece
         self._position = end
         return samples
+
+
+def _without_breaths(windows: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Numbers of voiced windows without runs under 60 ms: a breath drawn in a pause does not make it two pauses."""
+    runs = np.split(windows, np.flatnonzero(np.diff(windows) > 1) + 1)
+    kept = [run for run in runs if len(run) * WINDOW_MS >= BREATH_MS]
+    return np.concatenate(kept) if kept else windows
 
 
 async def sleep_until(deadline_ns: int) -> None:
