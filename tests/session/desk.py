@@ -43,7 +43,7 @@ SETTINGS = SessionSettings(wake_words=(WAKE, "Hi,Lexin"))
 
 @dataclass
 class Desk:
-    """Times in ms. While ``slow`` is set, ``owed`` keeps what the hearing half was given; :meth:`settle` lets it come."""
+    """Times in ms. While ``slow`` is set, what the hearing half was given waits for :meth:`settle`."""
 
     settings: SessionSettings = SETTINGS
     spec: AudioSpec | None = SPEC
@@ -61,7 +61,7 @@ class Desk:
 
     @property
     def now_ns(self) -> int:
-        return int(self.now_ms * MS)
+        return round(self.now_ms * MS)
 
     # --- what a client does ---
 

@@ -439,15 +439,23 @@ def test_abort_after_abort_stops_nothing_new() -> None:
     assert kinds(desk.abort()) == ["send:TtsStop"]
 
 
-@pytest.mark.parametrize("first", [Desk.text, Desk.turn, Desk.wake])
-def test_a_reply_that_replaced_another_can_be_aborted(first: Callable[[Desk], object]) -> None:
+@pytest.mark.parametrize("first", [Desk.text, Desk.turn])
+@pytest.mark.parametrize("interrupt", [Desk.abort, Desk.text, Desk.wake])
+def test_a_reply_that_replaced_another_can_be_interrupted(
+    first: Callable[[Desk], object], interrupt: Callable[[Desk], list[Action]]
+) -> None:
     """What an interrupted reply says at its end is not the end of the one that replaced it."""
     desk = speaking(AUTO)
     first(desk)
-    desk.text("again")
     desk.tts_start()
     assert desk.machine.phase is Phase.SPEAKING
-    assert kinds(desk.abort()) == ["stop"]
+    assert kinds(interrupt(desk)).count("stop") == 1
+
+
+def test_a_reply_that_replaced_another_keeps_the_session_alive(open_desk: Desk) -> None:
+    open_desk.speak()
+    open_desk.text("a long story")
+    assert ends(open_desk.wait(2 * LIMIT)) == []
 
 
 # --- auto: what the device says by itself (rule 3.5) ------------------------------------------------------------------

@@ -34,8 +34,10 @@ class Upgrade(Action):
     """The shadow round has its turn: it becomes the running round and answers ``act``; a fresh shadow hears on."""
 
     act: Act
-    turn: TurnHeard | None = None
+    turn: TurnHeard | None
     """None for typed text and for what we say of our own accord."""
+    epoch: int
+    """Of the reply; the machine may already be further when this is done."""
 
 
 @dataclass(frozen=True, slots=True)

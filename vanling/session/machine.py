@@ -14,7 +14,7 @@ from enum import Enum
 from vanling.contracts.audio import AudioSpec
 from vanling.contracts.engines import Outcome
 from vanling.dialogue.empty_input import EmptyInput, Verdict
-from vanling.dialogue.ling import EmptyTurn, Say, UserSaid
+from vanling.dialogue.ling import Act, EmptyTurn, Say, UserSaid
 from vanling.dialogue.phrases import Phrase
 from vanling.pipeline.events import (
     Event,
@@ -355,7 +355,7 @@ class SessionMachine:
             return []
         if judgement.verdict is Verdict.GIVE_UP and not judgement.grade:
             return self._end("no_input")
-        actions = self._upgrade(Upgrade(EmptyTurn(judgement.kind, judgement.grade), event))
+        actions = self._upgrade(EmptyTurn(judgement.kind, judgement.grade), event)
         if judgement.verdict is Verdict.GIVE_UP:
             self._end_after_reply = "no_input"
         return actions
@@ -364,17 +364,17 @@ class SessionMachine:
         self._empty.words()
         self._greeting_ns = None
         interrupted = self._interrupt("new_turn")
-        return [*interrupted, Send(Heard(epoch=self.epoch, text=text)), *self._upgrade(Upgrade(UserSaid(text), turn))]
+        return [*interrupted, Send(Heard(epoch=self.epoch, text=text)), *self._upgrade(UserSaid(text), turn)]
 
     def _say(self, which: Phrase) -> list[Action]:
-        return self._upgrade(Upgrade(Say(which)))
+        return self._upgrade(Say(which), None)
 
-    def _upgrade(self, upgrade: Upgrade) -> list[Action]:
+    def _upgrade(self, act: Act, turn: TurnHeard | None) -> list[Action]:
         actions = self._interrupt("upgrade")
         self._running = True
         self._greeting_ns = None
         self._end_after_reply = ""
-        return [*actions, upgrade]
+        return [*actions, Upgrade(act, turn, self.epoch)]
 
     def _interrupt(self, reason: str) -> list[Action]:
         """Stop the running round, if there is one; its messages still carry the old epoch."""

@@ -92,6 +92,7 @@ class Outlet:
         self._queue: deque[_Item] = deque()
         self._sentences: list[_Announced] = []
         self._open: _Announced | None = None
+        self._unended = False
         self._epoch = 0
         self._ended: ReplyStatus | None = None
         self._active = False
@@ -125,7 +126,9 @@ class Outlet:
         if self._state in (OutletState.STARTING, OutletState.DRAINING):
             return self._gate_ns
         if self._state is OutletState.SPEAKING and self._audio_is_next():
-            return self._pacer.next_ns
+            # The first frame, and every one where nothing is paced, may leave as soon as the connection takes it.
+            next_ns = self._pacer.next_ns
+            return self._gate_ns if next_ns is None else next_ns
         return None
 
     def begin(self, epoch: int) -> None:
@@ -139,6 +142,7 @@ class Outlet:
     def sentence(self, text: str, emotion: str) -> None:
         announced = _Announced(text, emotion)
         self._sentences.append(announced)
+        self._unended = True
         self._queue.append(announced)
         self._waiting_sentences += 1
 
@@ -150,10 +154,13 @@ class Outlet:
         self._backlog_ms += duration_ms
 
     def sentence_end(self) -> None:
+        self._unended = False
         self._queue.append(_EndOf(self._sentences[-1]))
 
     def end(self, status: ReplyStatus) -> None:
-        """Nothing more will be offered by this reply."""
+        """Nothing more will be offered by this reply; a sentence that it broke off ends here."""
+        if self._unended:
+            self.sentence_end()
         self._ended = status
 
     def step(self, now_ns: int, writable: bool) -> list[OutputMessage]:
@@ -289,6 +296,7 @@ class Outlet:
         self._queue.clear()
         self._sentences = []
         self._open = None
+        self._unended = False
         self._ended = None
         self._active = False
         self._backlog_ms = 0.0

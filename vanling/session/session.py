@@ -149,7 +149,7 @@ class Session:
         running, now_ns = self._shadow, self._clock.now_ns()
         self._running = running
         self._shadow = Round(running.number + 1, self.id, running.hearing)
-        self._outlet.begin(self._machine.epoch)
+        self._outlet.begin(upgrade.epoch)
         run = ReplyRun(running, self._outlet, self._pump, self._wait_for_room, self._send_error)
         task = running.upgrade(
             upgrade.act,
@@ -159,7 +159,7 @@ class Session:
             lambda: run.run(self._parts.reply, self._context, upgrade.act),
         )
         self._own(task)
-        self._log(logging.INFO, "round upgraded", "round_upgraded", round_id=running.id, epoch=self._machine.epoch)
+        self._log(logging.INFO, "round upgraded", "round_upgraded", round_id=running.id, epoch=upgrade.epoch)
 
     def _stop_running(self, reason: str) -> None:
         running, self._running = self._running, None
