@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Coroutine, Iterator
+import sys
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
+from types import FrameType
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -24,7 +26,20 @@ def run(work: Coroutine[Any, Any, T]) -> T:
 @contextmanager
 def interruptible() -> Iterator[None]:
     """SIGTERM like Ctrl-C, so that what is temporary is removed."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with _on_sigterm(signal.default_int_handler):
+        yield
+
+
+@contextmanager
+def stoppable() -> Iterator[None]:
+    """SIGTERM ends the process with 0, until the event loop has a better answer: libraries take seconds to load."""
+    with _on_sigterm(lambda _number, _frame: sys.exit(0)):
+        yield
+
+
+@contextmanager
+def _on_sigterm(handler: Callable[[int, FrameType | None], object]) -> Iterator[None]:
+    before = signal.signal(signal.SIGTERM, handler)
     try:
         yield
     finally:

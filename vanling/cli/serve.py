@@ -15,7 +15,7 @@ import typer
 from vanling.cli.addresses import ota_url
 from vanling.cli.common import ConfigFile, Debug, Sets, guarded, settle
 from vanling.cli.progress import progress
-from vanling.cli.running import run
+from vanling.cli.running import run, stoppable
 from vanling.config import Config
 from vanling.errors import StartError
 
@@ -42,9 +42,10 @@ def serve(
     own = [f"server.host={host}"] if host is not None else []
     own += [f"server.port={port}"] if port is not None else []
     own += ["auth.required=false"] if open_ else []
-    settled = settle(config, sets, debug, *own)
-    check_exposure(settled)
-    run(_serve(settled))
+    with stoppable():
+        settled = settle(config, sets, debug, *own)
+        check_exposure(settled)
+        run(_serve(settled))
 
 
 def check_exposure(config: Config) -> None:
