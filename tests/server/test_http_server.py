@@ -20,6 +20,7 @@ from vanling.server.settings import ServerSettings
 from vanling.server.signals import stop_event
 
 HELLO = '{"type":"hello"}'
+GET = b"GET /healthz HTTP/1.1\r\nHost: x\r\n"
 
 
 async def test_a_free_port_is_found_and_told(serve):
@@ -28,6 +29,19 @@ async def test_a_free_port_is_found_and_told(serve):
     assert running.server.url == f"http://127.0.0.1:{running.port}"
     async with httpx.AsyncClient() as client:
         assert (await client.get(running.http + "/healthz")).json() == {"status": "ok"}
+
+
+async def test_listening_on_every_address_takes_ipv4_too(serve):
+    try:
+        running = await serve(host="::")
+    except StartError:
+        pytest.skip("no IPv6 here")
+    for host in ("127.0.0.1", "[::1]"):
+        async with httpx.AsyncClient() as client:
+            response = await client.post(f"http://{host}:{running.port}/xiaozhi/ota/")
+        url = response.json()["websocket"]["url"]
+        assert url.startswith("ws://")
+        assert "[" not in url
 
 
 async def test_a_port_in_use_is_one_clear_sentence(serve):
@@ -107,14 +121,36 @@ async def test_stop_does_not_wait_for_a_session_that_never_closes(serve):
         assert time.monotonic() - began < 3.0
 
 
+async def test_nobody_comes_in_while_conversations_are_ending(serve):
+    running = await serve(drain_timeout_s=2.0)
+    async with running.connect():
+        session = await running.sessions.next()
+        kept = await asyncio.open_connection("127.0.0.1", running.port)
+        kept[1].write(GET + b"\r\n")
+        await kept[0].readuntil(b"}")
+        ending, may_end = asyncio.Event(), asyncio.Event()
+
+        async def close(reason):
+            ending.set()
+            await may_end.wait()
+
+        session.close = close
+        stopping = asyncio.create_task(running.server.stop())
+        await ending.wait()
+        upgrade = b"Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+        key = b"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
+        kept[1].write(b"GET /xiaozhi/v1/ HTTP/1.1\r\nHost: x\r\n" + upgrade + key + b"\r\n")
+        assert (await kept[0].readline()).startswith(b"HTTP/1.1 503")
+        may_end.set()
+        await stopping
+        kept[1].close()
+
+
 async def test_stop_twice_and_without_a_start(serve):
     running = await serve()
     await running.server.stop()
     await running.server.stop()
     await HttpServer(ServerSettings(port=0), None).stop()
-
-
-GET = b"GET /healthz HTTP/1.1\r\nHost: x\r\n"
 
 
 @pytest.mark.parametrize("beginning", [b"", GET, b"\r\n"])

@@ -27,6 +27,7 @@ def url(headers, *, public_url="", trusted=(), secure=False, local="192.168.1.10
         ({"host": "vanling.local:9000"}, {"secure": True}, "wss://vanling.local:9000/xiaozhi/v1/"),
         ({}, {}, "ws://192.168.1.10:8080/xiaozhi/v1/"),
         ({"host": "[::1]:8080"}, {"local": "::1"}, "ws://10.0.0.9:8080/xiaozhi/v1/"),
+        ({}, {"local": "::ffff:192.168.1.7"}, "ws://192.168.1.7:8080/xiaozhi/v1/"),
         ({"host": "[fe80::1]"}, {}, "ws://192.168.1.10:8080/xiaozhi/v1/"),
         ({"host": "evil/path"}, {}, "ws://192.168.1.10:8080/xiaozhi/v1/"),
         ({"host": "a@b"}, {}, "ws://192.168.1.10:8080/xiaozhi/v1/"),

@@ -23,8 +23,15 @@ class Gate:
         self._settings = settings
         self._auth = auth
         self._doors = {_trimmed(path): door for path, door in doors.items()}
+        self._shut = False
+
+    def shut(self) -> None:
+        """Let nobody in any more: the server is stopping, and a kept-alive HTTP connection may still ask."""
+        self._shut = True
 
     def __call__(self, request: UpgradeRequest) -> Handler | Rejection:
+        if self._shut:
+            return Rejection(503, "the server is stopping")
         if not self._auth.check(request.headers, request.query):
             return self._rejected(request, Rejection(401, "a valid token is required"), "no valid token")
         door = self._doors.get(_trimmed(request.path))

@@ -91,6 +91,7 @@ class HttpServer:
         self._server = self._serving = None
         deadline = asyncio.get_running_loop().time() + self._settings.drain_timeout_s
         server.close_listeners()
+        self._gate.shut()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout_at(deadline - 1.0):
                 await self.xiaozhi.drain()
@@ -188,12 +189,14 @@ def _bind(host: str, port: int) -> list[socket.socket]:
     except OSError as error:
         raise StartError(f"cannot listen on {host!r}: {error.strerror or error}") from error
     sockets: list[socket.socket] = []
+    families = {each[0] for each in found}
     for family, kind, proto, _, address in dict.fromkeys(found):
         sock = socket.socket(family, kind, proto)
         try:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             if family == socket.AF_INET6:
-                sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+                # "::" alone takes IPv4 too, as devices know nothing else; beside an IPv4 socket it must not.
+                sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, socket.AF_INET in families)
             sock.bind((address[0], sockets[0].getsockname()[1] if sockets else port, *address[2:]))
             sock.listen(BACKLOG)  # two can bind with SO_REUSEADDR; only one can listen
             sock.setblocking(False)

@@ -49,7 +49,7 @@ def websocket_url(path: str, reached: Reached, public_url: str, trusted: tuple[s
         if forwarded_host or forwarded_scheme:  # a proxy leaves its default port out
             host, port = forwarded_host or host, stated_port or forwarded_port or _DEFAULT_PORTS[scheme]
     if not host:
-        host = reached.local_host if _is_ipv4(reached.local_host) else lan_host
+        host = _ipv4(reached.local_host) or lan_host
     return f"{scheme}://{host}:{port}{path}"
 
 
@@ -111,8 +111,12 @@ def _first(value: str) -> str:
     return value.partition(",")[0].strip()
 
 
-def _is_ipv4(host: str) -> bool:
+def _ipv4(host: str) -> str | None:
+    """``host`` as an IPv4 address, also where a dual-stack socket wrote it as IPv6."""
     try:
-        return isinstance(ipaddress.ip_address(host), ipaddress.IPv4Address)
+        address = ipaddress.ip_address(host)
     except ValueError:
-        return False
+        return None
+    if isinstance(address, ipaddress.IPv6Address):
+        address = address.ipv4_mapped or address
+    return str(address) if address.version == 4 else None
