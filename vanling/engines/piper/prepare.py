@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 
 RECIPE = "1"
 """Part of the folder's name: raise it when what is written changes."""
-CONTEXTS = ((28, 12), (32, 24), (48, 48))
+CONTEXTS = ((28, 10), (32, 24), (48, 48))
 """Frames on either side for flow and vocoder, tried in turn; a medium voice is exact with the first."""
 TOLERANCE = 1e-4
 STAGES = "stages.json"
