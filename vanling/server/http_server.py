@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import errno
 import functools
 import logging
 import math
@@ -23,6 +22,7 @@ from vanling.server.auth import Auth
 from vanling.server.connection import SessionFactory
 from vanling.server.gate import Door, Gate
 from vanling.server.http_protocol import HttpProtocol
+from vanling.server.listening import BACKLOG, bind
 from vanling.server.public_url import from_public_url
 from vanling.server.settings import ServerSettings
 from vanling.server.tls import TlsProtocol
@@ -30,11 +30,10 @@ from vanling.server.websocket import WebSocketProtocol
 
 log = logging.getLogger(__name__)
 
-BACKLOG = 1024
-
 
 class HttpServer:
-    """``app`` is the HTTP application (:func:`create_app`'s by default), ``doors`` are further WebSocket doors."""
+    """``app`` is the HTTP application (:func:`create_app`'s by default), ``doors`` are further WebSocket doors,
+    ``sockets`` what :func:`~vanling.server.listening.bind` has taken already."""
 
     def __init__(
         self,
@@ -43,6 +42,7 @@ class HttpServer:
         *,
         app: FastAPI | None = None,
         doors: Mapping[str, Door] | None = None,
+        sockets: list[socket.socket] | None = None,
     ) -> None:
         self._settings = settings
         self._auth = Auth(settings.auth_required, settings.tokens)
@@ -51,6 +51,7 @@ class HttpServer:
         self._gate = Gate(settings, self._auth, {**dict.fromkeys(xiaozhi.PATHS, self.xiaozhi), **(doors or {})})
         self._server: _Server | None = None
         self._serving: asyncio.Task[None] | None = None
+        self._sockets = sockets
         self._port = 0
 
     @property
@@ -71,7 +72,7 @@ class HttpServer:
         if settings.public_url:
             from_public_url(settings.public_url, "/")
         config = self._config()
-        sockets = _bind(settings.host, settings.port)
+        sockets = self._sockets or bind(settings.host, settings.port)
         self._port = sockets[0].getsockname()[1]
         server = self._server = _Server(config)
         self._serving = asyncio.create_task(server.serve(sockets=sockets), name="http server")
@@ -180,38 +181,3 @@ class _Server(uvicorn.Server):
     def abort_connections(self) -> None:
         for connection in tuple(self.server_state.connections):
             connection.transport.abort()
-
-
-def _bind(host: str, port: int) -> list[socket.socket]:
-    """Listening sockets for ``host``; where a name has several addresses they share one port."""
-    try:
-        found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-    except OSError as error:
-        raise StartError(f"cannot listen on {host!r}: {error.strerror or error}") from error
-    sockets: list[socket.socket] = []
-    families = {each[0] for each in found}
-    for family, kind, proto, _, address in dict.fromkeys(found):
-        sock = socket.socket(family, kind, proto)
-        try:
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            if family == socket.AF_INET6:
-                # "::" alone takes IPv4 too, as devices know nothing else; beside an IPv4 socket it must not.
-                sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, socket.AF_INET in families)
-            sock.bind((address[0], sockets[0].getsockname()[1] if sockets else port, *address[2:]))
-            sock.listen(BACKLOG)  # two can bind with SO_REUSEADDR; only one can listen
-            sock.setblocking(False)
-        except OSError as error:
-            for each in (sock, *sockets):
-                each.close()
-            raise StartError(_cannot_bind(host, port, error)) from error
-        sockets.append(sock)
-    return sockets
-
-
-def _cannot_bind(host: str, port: int, error: OSError) -> str:
-    where = f"{host or '*'}:{port}"
-    if error.errno == errno.EADDRINUSE:
-        return f"cannot listen on {where}: the port is in use; choose another with --port, or stop what uses it"
-    if error.errno == errno.EACCES:
-        return f"cannot listen on {where}: not permitted; choose a port above 1023 with --port"
-    return f"cannot listen on {where}: {error.strerror or error}"

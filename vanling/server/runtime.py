@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import socket
 from collections.abc import Callable
 
 from vanling.clock import Clock, MonotonicClock
@@ -16,6 +17,7 @@ from vanling.engines.workers import Workers
 from vanling.errors import StartError
 from vanling.server.connection import Sessions, Shared
 from vanling.server.http_server import HttpServer
+from vanling.server.listening import bind
 from vanling.server.settings import ServerSettings, WireLimits
 from vanling.server.xiaozhi import PATHS
 from vanling.session.metrics import TurnTimes
@@ -44,6 +46,7 @@ class Server:
         self._vad: VadBatcher | None = None
         self._encoder: Workers | None = None
         self._http: HttpServer | None = None
+        self._sockets: list[socket.socket] = []
 
     @property
     def url(self) -> str:
@@ -73,16 +76,20 @@ class Server:
         """Drain the connections, then stop the threads. May be called at any time and twice."""
         if self._http is not None:
             await self._http.stop()
+        for sock in self._sockets:  # a start that failed before it could serve them
+            sock.close()
         if self._vad is not None:
             self._vad.close()
         if self._encoder is not None:
             self._encoder.close()
         if self._built is not None:
             await asyncio.to_thread(self._built.close)
-        self._http, self._vad, self._encoder, self._built = None, None, None, None
+        self._http, self._vad, self._encoder, self._built, self._sockets = None, None, None, None, []
 
     async def _start(self) -> None:
         config = self._config
+        settings = _settings(config)
+        self._sockets = bind(settings.host, settings.port)
         engines = self._given
         if engines is None:
             self._report("loading the engines")
@@ -98,7 +105,7 @@ class Server:
             wheel=TimerWheel(self._clock, asyncio.get_running_loop()),
             apology=None if engines.tts is None else await _apology(engines.tts),
         )
-        self._http = HttpServer(_settings(config), Sessions(config, shared, self._turn))
+        self._http = HttpServer(settings, Sessions(config, shared, self._turn), sockets=self._sockets)
         await self._http.start()
 
     def _build(self) -> BuiltEngines:
