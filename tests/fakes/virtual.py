@@ -69,7 +69,7 @@ def run_virtual(main: Coroutine[Any, Any, T]) -> T:
                     task.cancel()
                 if left:
                     loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
-                gc.collect()
+                gc.collect(1)
                 loop.run_until_complete(asyncio.sleep(0))
         assert not left, f"tasks left behind: {[task.get_coro() for task in left]}"
         assert not problems, problems

@@ -346,5 +346,5 @@ class AnySession(RuleBasedStateMachine):
         assert not any(isinstance(message, Audio) for _, message in self.witness.seen[-1:])
 
 
-AnySession.TestCase.settings = settings(max_examples=150, stateful_step_count=40, deadline=None)
+AnySession.TestCase.settings = settings(max_examples=300, stateful_step_count=40, deadline=None)
 TestAnySession = AnySession.TestCase

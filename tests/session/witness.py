@@ -33,7 +33,7 @@ class Witness:
         self.dead_epoch = 0
         self.play_end_ms = 0.0
         self.frames = 0
-        self.interrupted = False
+        self.early_stop = False
         self.replies: list[tuple[ReplyStatus, str]] = []
         self.starts = 0
         self.stops = 0
@@ -41,7 +41,6 @@ class Witness:
     def interrupt(self, epoch: int) -> None:
         """The reply of this epoch is being interrupted: only its closing messages may follow."""
         self.dead_epoch = epoch
-        self.interrupted = True
 
     def see(self, message: OutputMessage, now_ms: float) -> None:
         self.seen.append((now_ms, message))
@@ -54,7 +53,6 @@ class Witness:
             case TtsStart():
                 assert self.started_ms is None, "two starts in a row"
                 self.started_ms, self.play_end_ms, self.frames = now_ms, now_ms, 0
-                self.interrupted = False
                 self.starts += 1
             case Sentence(text=text):
                 assert self.started_ms is not None, "a sentence outside start and stop"
@@ -69,6 +67,10 @@ class Witness:
                 self._stop(now_ms)
             case ReplyDone(status=status, text=text):
                 assert self.started_ms is None, "the end of a reply before its stop"
+                assert status is ReplyStatus.INTERRUPTED or not self.early_stop, "the end would be cut off"
+                self.early_stop = False
+                if status is ReplyStatus.INTERRUPTED:
+                    self.dead_epoch = message.epoch
                 self.replies.append((status, text))
 
     def _audio(self, duration_ms: float, now_ms: float) -> None:
@@ -88,7 +90,7 @@ class Witness:
         if self.started_ms is None:
             return  # a bare stop answers an abort
         assert self.sentence is None, "a stop inside a sentence"
-        if not self.interrupted and self.frames and self.paced:
-            assert now_ms >= self.play_end_ms + self.device_buffer_ms - 1e-3, "the end would be cut off"
+        played_ms = self.play_end_ms + self.device_buffer_ms
+        self.early_stop = self.paced and self.frames > 0 and now_ms < played_ms - 1e-3
         self.started_ms = None
         self.stops += 1

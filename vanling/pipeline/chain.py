@@ -85,8 +85,9 @@ async def run_reply(
             queue: asyncio.Queue[_Item] = asyncio.Queue(QUEUE_EVENTS)
             tasks.append(asyncio.create_task(_pump(node, stream, queue, tap)))
             stream = _drain(queue)
-        async for event in stream:
-            yield event
+        async with aclosing(stream):
+            async for event in stream:
+                yield event
     finally:
         for task in tasks:
             task.cancel()
@@ -110,12 +111,13 @@ async def _once(head: Event) -> AsyncGenerator[Event, None]:
 
 
 async def _pump(
-    node: AsyncNode, upstream: AsyncIterator[Event], queue: asyncio.Queue[_Item], tap: Tap | None
+    node: AsyncNode, upstream: AsyncGenerator[Event, None], queue: asyncio.Queue[_Item], tap: Tap | None
 ) -> None:
     name = type(node).__name__
     try:
         source = upstream if tap is None else _watched(upstream, name, tap)
-        async with aclosing(node.stream(source)) as stream:  # type: ignore[type-var]
+        # Closed by hand, from the last to the first: what is left to the collector dies in a task of its own, later.
+        async with aclosing(upstream), aclosing(source), aclosing(node.stream(source)) as stream:  # type: ignore[type-var]
             async for event in stream:
                 if tap is not None:
                     tap("after", name, event)

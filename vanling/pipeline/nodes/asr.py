@@ -93,16 +93,14 @@ class AsrNode(SyncNode):
     def _hear(self, window: Window, out: Out) -> None:
         turn = self._turn
         turn.last = window
-        if window.voiced:
-            turn.voiced_samples += len(window.pcm)
-            turn.voiced_end_ns = window.end_ns
         if turn.stream is None:
             self._keep(window)
-        else:
-            turn.stream.feed(window.pcm)
-            turn.samples += len(window.pcm)
-            if turn.samples > self._settings.max_turn_ms * MODEL_RATE / 1000:
-                self._finish("length", out)
+        elif turn.samples <= self._settings.max_turn_ms * MODEL_RATE / 1000:
+            turn.take(turn.stream, window)
+        elif self._hands_free:
+            turn.take(turn.stream, window)
+            self._finish("length", out)
+        # Only its release ends a press (rule 1.3); of one that is held for ever, the beginning is kept.
 
     def _keep(self, window: Window) -> None:
         """Into the pre-roll; the oldest falls out."""
@@ -115,7 +113,7 @@ class AsrNode(SyncNode):
         if self._turn.stream is None:
             self._turn.stream = stream = self._asr.new(self._settings.language)
             for window in self._pre_roll:
-                stream.feed(window.pcm)
+                self._turn.take(stream, window)
             self._clear_pre_roll()
 
     def _clear_pre_roll(self) -> None:
@@ -139,9 +137,10 @@ class AsrNode(SyncNode):
         turn = self._turn
         if self._settings.speculate and turn.stream is not None:
             turn.drop()
-            turn.guess = asyncio.ensure_future(turn.stream.hypothesis(Priority.SPECULATION))
+            turn.guess = asyncio.get_running_loop().create_future()
             turn.guess.add_done_callback(_retrieve)
             turn.guess_voiced_samples = turn.voiced_samples
+            self._spawn(_guess(turn.stream, turn.guess))
 
     def _finish(self, reason: str, out: Out) -> None:
         turn, self._turn = self._turn, _Turn()
@@ -204,11 +203,38 @@ class _Turn:
         self.guess: asyncio.Future[AsrResult] | None = None
         self.guess_voiced_samples = -1
 
+    def take(self, stream: AsrStream, window: Window) -> None:
+        stream.feed(window.pcm)
+        self.samples += len(window.pcm)
+        if window.voiced:
+            self.voiced_samples += len(window.pcm)
+            self.voiced_end_ns = window.end_ns
+
     def drop(self) -> None:
         """Withdraw a guess that nobody waits for."""
         if self.guess is not None and not self.guess.done():
             self.guess.cancel()
         self.guess = None
+
+
+async def _guess(stream: AsrStream, guess: asyncio.Future[AsrResult]) -> None:
+    """Recognise for ``guess``, in a task that the session owns; a guess that is withdrawn ends the work."""
+    task = asyncio.current_task()
+    assert task is not None
+    guess.add_done_callback(lambda _: task.cancel() if guess.cancelled() else None)
+    if guess.cancelled():
+        return
+    try:
+        result = await stream.hypothesis(Priority.SPECULATION)
+    except asyncio.CancelledError:
+        guess.cancel()
+        raise
+    except Exception as error:
+        if not guess.done():
+            guess.set_exception(error)
+    else:
+        if not guess.done():
+            guess.set_result(result)
 
 
 def _retrieve(future: asyncio.Future[AsrResult]) -> None:

@@ -53,17 +53,21 @@ class EncodeNode(AsyncNode):
         return Priority.STARVING if self._backlog_ms() < 1000 else Priority.REST
 
     def _encode(self, samples: Samples, rate: int) -> list[bytes]:
-        if rate != self._rate_in or self._resampler is None:
+        packets = self._end_resampling() if rate != self._rate_in else []
+        if self._resampler is None:
             self._resampler = Resampler(rate, self._spec.rate)
             self._rate_in = rate
-        return self._encoder.encode(self._to_channels(self._resampler.process(samples)))
+        return packets + self._encoder.encode(self._to_channels(self._resampler.process(samples)))
 
     def _flush(self) -> list[bytes]:
-        packets: list[bytes] = []
-        if self._resampler is not None:
-            packets = self._encoder.encode(self._to_channels(self._resampler.flush()))
-            self._resampler = None
-        return packets + self._encoder.flush()
+        return self._end_resampling() + self._encoder.flush()
+
+    def _end_resampling(self) -> list[bytes]:
+        if self._resampler is None:
+            return []
+        rest = self._resampler.flush().astype(np.float32, copy=False)
+        self._resampler = None
+        return self._encoder.encode(self._to_channels(rest))
 
     def _to_channels(self, samples: Samples) -> NDArray[np.int16]:
         mono = float32_to_int16(samples)

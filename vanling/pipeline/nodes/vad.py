@@ -13,6 +13,7 @@ from vanling.core.endpoint import Endpointer, State
 from vanling.core.pcm import int16_to_float32
 from vanling.pipeline.events import (
     Event,
+    FinishTurn,
     PcmFrame,
     SetMode,
     SpeechEnded,
@@ -56,6 +57,7 @@ class VadNode(SyncNode):
         self._state = State.IDLE
         self._hands_free = True
         self._rest: Samples = np.empty(0, np.float32)
+        self._arrived_ns = 0
         self._waiting: deque[_Sent | Event] = deque()
         self._pending = 0
         self._out: Out | None = None
@@ -70,6 +72,9 @@ class VadNode(SyncNode):
         if isinstance(event, SetMode) and event.fresh:
             # The queue puts the reset between the windows before it and those that follow.
             self._handle.reset()
+            self._rest = self._rest[:0]
+        elif isinstance(event, FinishTurn):
+            self._fill_up()
         if self._pending:
             self._waiting.append(event)
         else:
@@ -79,7 +84,14 @@ class VadNode(SyncNode):
         self._out = None
         self._handle.close()
 
+    def _fill_up(self) -> None:
+        """The end of a turn that was let go is no whole window: without silence behind it, it would be lost."""
+        if len(self._rest):
+            self._send(np.pad(self._rest, (0, self._size - len(self._rest))), self._arrived_ns, self._arrived_ns)
+            self._rest = self._rest[:0]
+
     def _cut(self, frame: PcmFrame) -> None:
+        self._arrived_ns = frame.arrived_ns
         samples = int16_to_float32(frame.pcm)
         if len(self._rest):
             samples = np.concatenate((self._rest, samples))
@@ -87,18 +99,19 @@ class VadNode(SyncNode):
         n = len(samples)
         end = size
         while end <= n:
-            if self._pending >= MAX_PENDING_WINDOWS:
-                self.dropped += 1
-            else:
-                self._pending += 1
-                # The packet's last sample counts as captured when it arrived; earlier ones by the audio's own clock.
-                window = samples[end - size : end]
-                self._waiting.append(
-                    _Sent(window, frame.arrived_ns - (n - end) * 1_000_000_000 // MODEL_RATE, frame.arrived_ns)
-                )
-                self._handle.push(window)
+            # The packet's last sample counts as captured when it arrived; earlier ones by the audio's own clock.
+            end_ns = frame.arrived_ns - (n - end) * 1_000_000_000 // MODEL_RATE
+            self._send(samples[end - size : end], end_ns, frame.arrived_ns)
             end += size
         self._rest = samples[end - size :]
+
+    def _send(self, window: Samples, end_ns: int, arrived_ns: int) -> None:
+        if self._pending >= MAX_PENDING_WINDOWS:
+            self.dropped += 1
+            return
+        self._pending += 1
+        self._waiting.append(_Sent(window, end_ns, arrived_ns))
+        self._handle.push(window)
 
     def _on_window(self, _window: Samples, probability: float) -> None:
         """A verdict: hand the window on, then the edge it made, then what waited behind it."""
