@@ -188,6 +188,17 @@ async def test_a_failing_batch_reports_and_the_batcher_goes_on() -> None:
     assert len(listener.heard) == 1
 
 
+async def test_a_series_of_failures_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+    batcher = VadBatcher(FakeVad([RuntimeError("broken")] * 3), flush_ms=0.0)
+    listener = Listener()
+    handle = listener.open(batcher)
+    for _ in range(4):
+        handle.push(window())
+    await listener.until(4)
+    batcher.close()
+    assert caplog.text.count("voice detection failed") == 1
+
+
 async def test_a_failing_listener_costs_the_others_nothing(caplog: pytest.LogCaptureFixture) -> None:
     batcher = VadBatcher(FakeVad(), flush_ms=NEVER_MS)
     listener = Listener()

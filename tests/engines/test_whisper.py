@@ -11,8 +11,29 @@ import pytest
 from tests.engines.conftest import need
 from tests.engines.speech import Recording, word_errors
 from vanling.contracts.engines import MODEL_RATE, Asr, Outcome, Priority, Samples
+from vanling.errors import EngineError
 
 RNG = np.random.default_rng(7)
+
+
+class FakeDecoder:
+    """A multilingual model that hears "words" in everything."""
+
+    multilingual = True
+
+    def __init__(self) -> None:
+        self.lengths: list[int] = []
+        self.languages: list[str | None] = []
+
+    def decode(self, audio: Samples, language: str | None) -> object:
+        from vanling.engines.whisper.decoder import Decoded
+
+        self.lengths.append(len(audio))
+        self.languages.append(language)
+        return Decoded("words", 0.1, -0.2, False)
+
+    def knows_language(self, language: str) -> bool:
+        return language in ("en", "zh", "de")
 
 
 async def transcribe(asr: Asr, audio: Samples) -> str:
@@ -84,21 +105,11 @@ async def test_speech_longer_than_the_window_is_cut_and_joined(whisper: Asr, spe
 
 async def test_a_finished_piece_is_not_recognised_again(speech: list[Recording]) -> None:
     need("ctranslate2")
-    from vanling.engines.whisper.decoder import Decoded
     from vanling.engines.whisper.engine import WhisperAsr
     from vanling.engines.workers import Workers
 
-    class Counting:
-        multilingual = False
-        lengths: list[int]
-
-        def decode(self, audio: Samples, language: str | None) -> Decoded:
-            self.lengths.append(len(audio))
-            return Decoded("words", 0.1, -0.2, False)
-
-    decoder = Counting()
-    decoder.lengths = []
-    asr = WhisperAsr(decoder, Workers("asr", 1))
+    decoder = FakeDecoder()
+    asr = WhisperAsr(decoder, Workers("asr", 1))  # type: ignore[arg-type]
     stream = asr.new()
     for each in (*speech, *speech[:2]):
         stream.feed(each.audio)
@@ -131,3 +142,58 @@ async def test_streams_in_parallel_do_not_mix(whisper: Asr, speech: list[Recordi
 
 def test_an_english_model_says_so(whisper: Asr) -> None:
     assert whisper.languages == ("en",)
+
+
+@pytest.mark.parametrize(
+    ("asked", "configured", "used"),
+    [
+        (None, None, None),
+        ("zh-CN", None, "zh"),
+        ("DE_de", "en", "de"),
+        ("xx", None, None),
+        ("xx", "en", "en"),
+        ("", "en", "en"),
+    ],
+)
+async def test_an_unknown_language_is_found_out(asked: str | None, configured: str | None, used: str | None) -> None:
+    need("ctranslate2")
+    from vanling.engines.whisper.engine import WhisperAsr
+    from vanling.engines.workers import Workers
+
+    decoder = FakeDecoder()
+    asr = WhisperAsr(decoder, Workers("asr", 1), configured)  # type: ignore[arg-type]
+    stream = asr.new(asked)
+    stream.feed(np.full(16_000, 0.1, np.float32))
+    await stream.hypothesis()
+    asr.close()
+    assert decoder.languages == [used]
+    assert asr.languages == ("*",)
+
+
+async def test_pieces_of_chinese_are_joined_without_a_space() -> None:
+    need("ctranslate2")
+    from vanling.engines.whisper.engine import WhisperAsr
+    from vanling.engines.workers import Workers
+
+    asr = WhisperAsr(FakeDecoder(), Workers("asr", 1), "zh")  # type: ignore[arg-type]
+    stream = asr.new()
+    stream.feed(np.full(40 * MODEL_RATE, 0.1, np.float32))
+    assert (await stream.hypothesis()).text == "wordswords"
+    asr.close()
+
+
+async def test_a_failing_model_is_an_engine_error() -> None:
+    need("ctranslate2")
+    from vanling.engines.whisper.engine import WhisperAsr
+    from vanling.engines.workers import Workers
+
+    class Broken(FakeDecoder):
+        def decode(self, audio: Samples, language: str | None) -> object:
+            raise RuntimeError("out of memory")
+
+    asr = WhisperAsr(Broken(), Workers("asr", 1))  # type: ignore[arg-type]
+    stream = asr.new()
+    stream.feed(np.full(16_000, 0.1, np.float32))
+    with pytest.raises(EngineError, match="out of memory"):
+        await stream.hypothesis()
+    asr.close()

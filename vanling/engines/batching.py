@@ -105,6 +105,7 @@ class VadBatcher:
         return len(self._waiting) >= min(self._max_batch, self._open)
 
     def _work(self) -> None:
+        failing = False
         while (batch := self._take()) is not None:
             if not batch:
                 continue
@@ -120,8 +121,12 @@ class VadBatcher:
                     (handle, window, probability)
                     for (handle, _, window), probability in zip(batch, probabilities.tolist(), strict=True)
                 ]
+                failing = False
             except Exception as error:
-                log.exception("voice detection failed", extra={"component": "VAD", "event": "batch_failed"})
+                if not failing:
+                    # Once per series: a broken model fails 30 times a second for each stream.
+                    log.exception("voice detection failed", extra={"component": "VAD", "event": "batch_failed"})
+                failing = True
                 results = [(handle, window, error) for handle, _, window in batch]
             try:
                 self._loop.call_soon_threadsafe(_deliver, results)

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import os
 from pathlib import Path
 
 from vanling.engines.build import BuildContext
 from vanling.errors import EngineUnavailableError
+
+log = logging.getLogger(__name__)
 
 REMEMBERED = "checksums.json"
 LARGE_BYTES = 50_000_000
@@ -37,7 +40,11 @@ def remembered_sha256(path: Path, context: BuildContext) -> str:
         context.report(f"checking {path.name} for the first time")
     digest = file_sha256(path)
     memory[key] = {"stamp": stamp, "sha256": digest}
-    write_atomic(context.prepared_dir / REMEMBERED, json.dumps(memory, indent=1).encode())
+    try:
+        write_atomic(context.prepared_dir / REMEMBERED, json.dumps(memory, indent=1).encode())
+    except OSError as error:
+        # A read-only data directory costs a second at each start, no more.
+        log.warning("checksums cannot be kept: %s", error, extra={"component": "MODELS", "event": "not_remembered"})
     return digest
 
 

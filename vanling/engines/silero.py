@@ -85,7 +85,7 @@ def build(options: SileroOptions, context: BuildContext) -> SileroVad:
         raise EngineUnavailableError(f"vad.model={model} does not exist; give the path of a Silero ONNX file")
     try:
         vad = SileroVad(_turned(model, context), batched=True)
-    except _NotTurnable as reason:
+    except (_NotTurnable, OSError) as reason:
         log.warning(
             "voice detection runs stream by stream, at twice the cost: %s",
             reason,

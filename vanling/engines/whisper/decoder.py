@@ -17,6 +17,7 @@ import tokenizers
 from vanling.contracts.engines import MODEL_RATE, Samples
 from vanling.engines.whisper.judge import UNLIKELY_LOGPROB, loop_at, without_loop
 from vanling.engines.whisper.mel import FRAMES_PER_S, log_mel, pad_frames
+from vanling.errors import EngineUnavailableError
 
 FULL_S = 30.0
 """The window that the model was trained on, and the longest it takes."""
@@ -43,6 +44,8 @@ class Decoder(Protocol):
     multilingual: bool
 
     def decode(self, audio: Samples, language: str | None) -> Decoded: ...
+
+    def knows_language(self, language: str) -> bool: ...
 
 
 class Ct2Decoder:
@@ -107,11 +110,13 @@ class Ct2Decoder:
         return prompt, encoded
 
     def knows_language(self, language: str) -> bool:
-        """Whether a multilingual model has a token for this ISO 639-1 code."""
+        """Whether a multilingual model has a token for this ISO 639-1 code; an English-only one knows "en"."""
+        if not self.multilingual:
+            return language == "en"
         return self._tokens.token_to_id(f"<|{language}|>") is not None
 
     def _id(self, token: str) -> int:
         number = self._tokens.token_to_id(token)
         if number is None:
-            raise ValueError(f"the tokenizer has no {token}: not a Whisper model")
+            raise EngineUnavailableError(f"the model's tokenizer has no {token}: not a Whisper model")
         return int(number)

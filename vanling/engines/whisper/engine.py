@@ -39,8 +39,10 @@ class WhisperAsr:
         self.languages: tuple[str, ...] = ("*",) if decoder.multilingual else ("en",)
 
     def new(self, language: str | None = None) -> WhisperStream:
-        """A fresh utterance; an English-only model ignores ``language``."""
-        return WhisperStream(self._decoder, self._workers, language or self._language)
+        """A fresh utterance. ``language`` may be a tag such as "zh-CN"; one that the model lacks is found out instead."""
+        asked = language.replace("_", "-").split("-", maxsplit=1)[0].lower() if language else None
+        known = asked if asked and self._decoder.knows_language(asked) else None
+        return WhisperStream(self._decoder, self._workers, known or self._language)
 
     def close(self) -> None:
         self._workers.close()
@@ -142,12 +144,9 @@ def build(options: WhisperOptions, context: BuildContext) -> WhisperAsr:
         beam=options.beam,
         window_s=options.window_s,
     )
-    if options.language and decoder.multilingual and not decoder.knows_language(options.language):
-        raise ConfigError(f"asr.language={options.language} is not a language of the model in {folder}")
-    if options.language not in (None, "en") and not decoder.multilingual:
-        raise ConfigError(
-            f"asr.language={options.language} needs a multilingual model; the one in {folder} understands English only"
-        )
+    if options.language and not decoder.knows_language(options.language):
+        only = "" if decoder.multilingual else ", which understands English only: give a multilingual one"
+        raise ConfigError(f"asr.language={options.language} is not a language of the model in {folder}{only}")
     decoder.decode(np.random.default_rng(0).normal(0, 0.01, MODEL_RATE).astype(np.float32), options.language)
     return WhisperAsr(decoder, Workers("asr", n_workers), options.language)
 
