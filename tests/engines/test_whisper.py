@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import itertools
 
 import numpy as np
@@ -175,10 +176,14 @@ async def test_pieces_of_chinese_are_joined_without_a_space() -> None:
     from vanling.engines.whisper.engine import WhisperAsr
     from vanling.engines.workers import Workers
 
-    asr = WhisperAsr(FakeDecoder(), Workers("asr", 1), "zh")  # type: ignore[arg-type]
+    class Chinese(FakeDecoder):
+        def decode(self, audio: Samples, language: str | None) -> object:
+            return dataclasses.replace(super().decode(audio, language), text="你好。")  # type: ignore[type-var]
+
+    asr = WhisperAsr(Chinese(), Workers("asr", 1))  # type: ignore[arg-type]
     stream = asr.new()
     stream.feed(np.full(40 * MODEL_RATE, 0.1, np.float32))
-    assert (await stream.hypothesis()).text == "wordswords"
+    assert (await stream.hypothesis()).text == "你好。你好。"
     asr.close()
 
 

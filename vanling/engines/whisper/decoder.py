@@ -6,6 +6,7 @@ Windows under 10 s, or without a moment of silence before the first word, make t
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -18,6 +19,8 @@ from vanling.contracts.engines import MODEL_RATE, Samples
 from vanling.engines.whisper.judge import UNLIKELY_LOGPROB, loop_at, without_loop
 from vanling.engines.whisper.mel import FRAMES_PER_S, log_mel, pad_frames
 from vanling.errors import EngineUnavailableError
+
+log = logging.getLogger(__name__)
 
 FULL_S = 30.0
 """The window that the model was trained on, and the longest it takes."""
@@ -72,6 +75,12 @@ class Ct2Decoder:
         decoded, trusted = self._attempt(features, window_s, language, last=window_s >= FULL_S)
         if trusted or window_s >= FULL_S:
             return decoded
+        log.debug(
+            "the %.1f s window went wrong (log probability %.2f): trying the full one",
+            window_s,
+            decoded.avg_logprob,
+            extra={"component": "ASR", "event": "full_window"},
+        )
         again, _ = self._attempt(features, FULL_S, language, last=True)
         return again
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import logging
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,7 +18,8 @@ from vanling.engines.whisper.pauses import cut_point
 from vanling.engines.workers import Workers
 from vanling.errors import ConfigError, EngineError, EngineUnavailableError
 
-log = logging.getLogger(__name__)
+_UNSPACED = re.compile(r"[\u0e00-\u0fff\u1780-\u17ff\u2e80-\u9fff\uff00-\uffef]")
+"""Scripts that are written without spaces (Thai to Tibetan, Khmer, Chinese, Japanese)."""
 
 LONGEST = int(LONGEST_S * MODEL_RATE)
 EARLIEST_CUT = LONGEST // 3
@@ -26,7 +27,6 @@ SHORTEST = 400
 """Samples (25 ms) under which there is nothing to recognise."""
 SILENT = 1e-4
 """Peak under which audio is digital silence (-80 dB): the model need not be asked."""
-UNSPACED = frozenset({"zh", "ja", "th", "yue", "lo", "my", "km"})
 
 
 class WhisperAsr:
@@ -39,7 +39,7 @@ class WhisperAsr:
         self.languages: tuple[str, ...] = ("*",) if decoder.multilingual else ("en",)
 
     def new(self, language: str | None = None) -> WhisperStream:
-        """A fresh utterance. ``language`` may be a tag such as "zh-CN"; one that the model lacks is found out instead."""
+        """A fresh utterance. ``language`` may be a tag such as "zh-CN"; one the model lacks is found out instead."""
         asked = language.replace("_", "-").split("-", maxsplit=1)[0].lower() if language else None
         known = asked if asked and self._decoder.knows_language(asked) else None
         return WhisperStream(self._decoder, self._workers, known or self._language)
@@ -106,8 +106,10 @@ class WhisperStream:
         return _Piece(_believed(decoded), decoded.no_speech, end)
 
     def _join(self, pieces: tuple[_Piece, ...], fed: int) -> AsrResult:
-        space = "" if self._language in UNSPACED else " "
-        text = space.join(piece.text for piece in pieces if piece.text)
+        text = ""
+        for piece in pieces:
+            spaced = text and piece.text and not _UNSPACED.match(text[-1])
+            text += f" {piece.text}" if spaced else piece.text
         spoken = [piece.no_speech for piece in pieces if piece.text]
         if not text:
             return AsrResult(Outcome.EMPTY, "", max(piece.no_speech for piece in pieces), _ms(fed))
