@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 import wave
 from collections.abc import Sequence
@@ -40,6 +41,16 @@ def to_model_rate(audio: Samples, rate: int) -> Samples:
         audio = np.convolve(audio, np.ones(2) / 2, "same")
     at = np.arange(int(len(audio) * MODEL_RATE / rate)) * (rate / MODEL_RATE)
     return np.interp(at, np.arange(len(audio)), audio).astype(np.float32)
+
+
+def beckett() -> Recording | None:
+    """A recording that comes inside the PyPI package moonshine-voice; found, not imported."""
+    spec = importlib.util.find_spec("moonshine_voice")
+    if spec is None or not spec.submodule_search_locations:
+        return None
+    path = Path(next(iter(spec.submodule_search_locations))) / "assets" / "beckett.wav"
+    said = "Ever tried. Ever failed. No matter. Try again. Fail again. Fail better."
+    return Recording(path.stem, read_wav(path), said) if path.is_file() else None
 
 
 def recordings(folder: str) -> list[Recording]:

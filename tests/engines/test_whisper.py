@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.engines.conftest import need
-from tests.engines.speech import Recording, word_errors
+from tests.engines.speech import Recording, beckett, word_errors
 from vanling.contracts.engines import MODEL_RATE, Asr, Outcome, Priority, Samples
 from vanling.errors import EngineError
 
@@ -46,6 +46,14 @@ async def transcribe(asr: Asr, audio: Samples) -> str:
 async def test_recorded_speech_is_understood(whisper: Asr, speech: list[Recording]) -> None:
     errors = [word_errors(each.text, await transcribe(whisper, each.audio)) for each in speech]
     assert sum(wrong for wrong, _ in errors) <= 0.05 * sum(said for _, said in errors)
+
+
+async def test_short_repeating_phrases_are_no_loop(whisper: Asr) -> None:
+    recording = beckett()
+    if recording is None:
+        pytest.skip("not installed: moonshine-voice")
+    wrong, said = word_errors(recording.text, await transcribe(whisper, recording.audio))
+    assert wrong <= 0.1 * said
 
 
 @pytest.mark.parametrize(
