@@ -135,8 +135,8 @@ async def test_the_embedded_voice_speaks_though_the_server_has_another(monkeypat
 def test_an_engine_whose_library_is_missing_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Any
 ) -> None:
-    from vanling.cli.engine_room import build_one
     from vanling.engines.build import BuildContext
+    from vanling.engines.registry import build_one
 
     def missing(name: str) -> object:
         raise ImportError("no", name="onnxruntime")

@@ -20,7 +20,7 @@ def show(config: ConfigFile = None, sets: Sets = None, debug: Debug = False) -> 
     """Print what is in effect as TOML: secrets masked, and where each value that is no default was set."""
     settled = settle(config, sets, debug, quiet=True)
     for kind in ENGINE_KINDS:
-        check_section(kind, settled.engine_section(kind))
+        check_section(kind, settled.engine_section(kind), settled.conversation_keys(kind))
     sys.stdout.write(shown(settled))
 
 

@@ -10,11 +10,11 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from vanling.cli.engine_room import build_one, closing_engine
 from vanling.cli.microphone import RATE
 from vanling.cli.wav import resample
 from vanling.contracts.engines import Tts
 from vanling.engines.build import BuildContext
+from vanling.engines.registry import build_one, closing_engine
 from vanling.errors import EngineError
 
 VOICE = "piper"

@@ -10,13 +10,13 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from vanling.cli.engine_room import build_one, closing_engine
 from vanling.cli.microphone import RATE
 from vanling.cli.speaker import speak
 from vanling.config import Config
 from vanling.contracts.engines import Asr, Tts
 from vanling.core.opus import Decoder, Encoder
 from vanling.engines.build import BuildContext, usable_cores
+from vanling.engines.registry import build_one, closing_engine
 
 SENTENCE = "Please turn on the light in the kitchen, and tell me what time it is."
 QUICK_MS = 300.0

@@ -7,7 +7,11 @@ import re
 NEUTRAL = "neutral"
 
 EMOTIONS = frozenset(
-    ["neutral", "happy", "laughing", "funny", "sad", "angry", "crying", "loving", "embarrassed", "surprised", "shocked", "thinking", "winking", "cool", "relaxed", "delicious", "kissy", "confident", "sleepy", "silly", "confused"]
+    (
+        *("neutral", "happy", "laughing", "funny", "sad", "angry", "crying"),
+        *("loving", "embarrassed", "surprised", "shocked", "thinking", "winking", "cool"),
+        *("relaxed", "delicious", "kissy", "confident", "sleepy", "silly", "confused"),
+    )
 )
 """Names of the XiaoZhi firmware's emoji table; anything else leaves a device's face as it is."""
 

@@ -93,7 +93,13 @@ class Ling:
     """One per session; ``conversation`` may outlive it."""
 
     def __init__(
-        self, llm: Llm, conversation: Conversation, *, system_prompt: str, language: str, limits: LingLimits = LingLimits()
+        self,
+        llm: Llm,
+        conversation: Conversation,
+        *,
+        system_prompt: str,
+        language: str,
+        limits: LingLimits = LingLimits(),
     ) -> None:
         self.conversation = conversation
         self._llm = llm

@@ -10,7 +10,8 @@ import difflib
 import importlib
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, cast, runtime_checkable
@@ -87,16 +88,18 @@ def build_engines(
     *,
     data_dir: Path,
     report: Callable[[str], None] | None = None,
+    other_keys: Callable[[str], Sequence[str]] = lambda _: (),
 ) -> BuiltEngines:
     """Build one engine per kind from ``{"asr": {"engine": "whisper", "beam": 5}, …}``.
 
     A missing section or ``engine`` means the embedded default. ``tts.engine = mute`` gives ``EngineSet.tts = None``:
-    a text-only server. All options are checked before the first engine is built.
+    a text-only server. All options are checked before the first engine is built; ``other_keys(kind)`` are keys of the
+    same section that somebody else reads, and that a misspelt option may have meant.
 
     Raises ConfigError for an unknown engine or option, EngineUnavailableError where a library or model is missing.
     """
     context = BuildContext(data_dir) if report is None else BuildContext(data_dir, report)
-    chosen = {kind: check_section(kind, sections.get(kind, {})) for kind in KINDS}
+    chosen = {kind: check_section(kind, sections.get(kind, {}), other_keys(kind)) for kind in KINDS}
     closables: list[Closable] = []
     built: dict[str, object] = {}
     try:
@@ -117,7 +120,28 @@ def build_engines(
     return BuiltEngines(engines, closables)
 
 
-def check_section(kind: str, section: Mapping[str, object]) -> tuple[Registration, EngineOptions]:
+def build_one(kind: str, section: Mapping[str, object], context: BuildContext) -> object:
+    """One engine for a caller of its own, as :func:`build_engines` would build it; blocks while it loads.
+
+    Raises ConfigError for an unknown engine or option, EngineUnavailableError where a library or model is missing.
+    """
+    registration, options = check_section(kind, section)
+    return _build(registration, options, context)
+
+
+@contextmanager
+def closing_engine(engine: object) -> Iterator[None]:
+    """Give back an engine's threads at the end, if it has any."""
+    try:
+        yield
+    finally:
+        if isinstance(engine, Closable):
+            engine.close()
+
+
+def check_section(
+    kind: str, section: Mapping[str, object], other_keys: Sequence[str] = ()
+) -> tuple[Registration, EngineOptions]:
     """The engine that a section names, and its checked options; raises ConfigError naming the nearest key."""
     options = dict(section)
     name = options.pop("engine", DEFAULTS.get(kind))
@@ -129,15 +153,15 @@ def check_section(kind: str, section: Mapping[str, object]) -> tuple[Registratio
     try:
         return registration, registration.options.model_validate(options)
     except ValidationError as error:
-        raise ConfigError(_explain(registration, error)) from None
+        raise ConfigError(_explain(registration, error, other_keys)) from None
 
 
-def _explain(registration: Registration, error: ValidationError) -> str:
+def _explain(registration: Registration, error: ValidationError, other_keys: Sequence[str]) -> str:
     first = error.errors()[0]
     key = ".".join(str(part) for part in first["loc"])
     where = f"{registration.kind}.{key}"
     if first["type"] == "extra_forbidden":
-        known = [*registration.options.model_fields, "engine"]
+        known = list(dict.fromkeys([*registration.options.model_fields, "engine", *other_keys]))
         return (
             f"{where} is not an option of {registration.kind}.engine={registration.name}"
             f"{_nearest(key, known)}; known: {', '.join(known)}"

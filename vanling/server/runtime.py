@@ -115,7 +115,9 @@ class Server:
         except OSError as error:
             raise StartError(f"server.data_dir={data_dir} cannot be made: {error.strerror or error}") from error
         sections = {kind: self._config.engine_section(kind) for kind in KINDS}
-        return build_engines(sections, data_dir=data_dir, report=self._report)
+        return build_engines(
+            sections, data_dir=data_dir, report=self._report, other_keys=self._config.conversation_keys
+        )
 
     def _turn(self, session_id: str, times: TurnTimes) -> None:
         for listener in self._listeners:
