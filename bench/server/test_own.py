@@ -51,11 +51,9 @@ async def _converse(data_dir: Path) -> list[TurnTimes]:
         await device.open()
         for _ in range(TURNS):
             await device.speak(Clip(speech))
-            while not device.conversation.arrivals_ns:
-                await asyncio.sleep(0.01)
+            await device.wait_for(lambda seen: bool(seen.arrivals_ns))
             await device.abort()
-            while device.conversation.tts_stop_ns is None:
-                await asyncio.sleep(0.01)
+            await device.wait_for(lambda seen: seen.tts_stop_ns is not None)
     finally:
         await device.close()
         await server.stop()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 
 import numpy as np
 import pytest
@@ -60,9 +59,9 @@ async def test_abort_silences_the_reply_and_the_next_turn_is_answered(server):
     await device.open()
     try:
         await device.type("This is a rather long sentence that takes its time to be spoken to the very end of it.")
-        await _until(lambda: len(device.conversation.arrivals_ns) >= 3)
+        await device.wait_for(lambda seen: len(seen.arrivals_ns) >= 3)
         await device.abort()
-        await _until(lambda: device.conversation.tts_stop_ns is not None)
+        await device.wait_for(lambda seen: seen.tts_stop_ns is not None)
         frames = len(device.conversation.arrivals_ns)
         await device.type("Short.")
         seen = await device.reply()
@@ -158,11 +157,3 @@ async def test_times_of_a_turn_are_in_order(server, say):
     assert None not in steps
     assert steps == sorted(steps)
     assert steps[0] >= 500  # the silence that ends a turn
-
-
-async def _until(condition, limit_s: float = 30.0) -> None:
-    """Poll what another task fills in; the deadline is a safety net, not a measure."""
-    end = time.monotonic() + limit_s
-    while not condition():
-        assert time.monotonic() < end, "it never happened"
-        await asyncio.sleep(0.01)
