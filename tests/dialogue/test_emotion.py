@@ -8,29 +8,10 @@ from hypothesis import strategies as st
 
 from vanling.dialogue.emotion import EMOTIONS, NEUTRAL, take_emotion
 
-FIRMWARE = [
-    "neutral",
-    "happy",
-    "laughing",
-    "funny",
-    "sad",
-    "angry",
-    "crying",
-    "loving",
-    "embarrassed",
-    "surprised",
-    "shocked",
-    "thinking",
-    "winking",
-    "cool",
-    "relaxed",
-    "delicious",
-    "kissy",
-    "confident",
-    "sleepy",
-    "silly",
-    "confused",
-]
+FIRMWARE = """
+neutral happy laughing funny sad angry crying loving embarrassed surprised shocked thinking winking cool relaxed
+delicious kissy confident sleepy silly confused
+""".split()  # noqa: SIM905
 
 
 def test_the_firmware_s_21_names() -> None:

@@ -659,6 +659,8 @@ def test_no_waiting_text_is_answered_into_a_press() -> None:
     desk.start(MANUAL)
     assert desk.words(over, "old") == []
     assert acts(desk.actions) == []
+    desk.words(desk.over("stop"), "new")
+    assert acts(desk.actions) == [UserSaid("new")], "nor after it, as if it had come later"
 
 
 def test_text_does_not_wait_for_a_dropped_outcome() -> None:

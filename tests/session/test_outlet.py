@@ -197,6 +197,15 @@ def test_a_second_reply_begins_as_the_first_did() -> None:
     assert bench.times(Audio)[5:] == [t + 3_000 for t in first]
 
 
+@pytest.mark.parametrize("lead", [2, 10])
+def test_a_reply_that_replaces_another_has_its_whole_lead(lead: int) -> None:
+    """The device flushed its queue: what it had been sent of the old reply does not count."""
+    bench = Bench(pacing=PacingSettings(lead_frames=lead)).begin(1).say("Old.", 30).wait(110)
+    bench.interrupt()
+    bench.begin(2).say("New.", 20).wait(100)
+    assert bench.times(Audio)[lead:] == [210] * lead
+
+
 # --- sentences without audio ------------------------------------------------------------------------------------------
 
 
