@@ -18,7 +18,6 @@ from vanling.dialogue.ling import Act, EmptyTurn, Say, UserSaid
 from vanling.dialogue.phrases import Phrase
 from vanling.pipeline.events import (
     Event,
-    FinishTurn,
     SetMode,
     SpeechEnded,
     SpeechPaused,
@@ -28,6 +27,7 @@ from vanling.pipeline.events import (
     TurnOver,
 )
 from vanling.session.actions import Action, End, Hear, Send, StopRunning, Upgrade
+from vanling.session.ear import Ear
 from vanling.session.frame import (
     Abort,
     Close,
@@ -101,17 +101,7 @@ class SessionMachine:
         self.mode = ListenMode.AUTO
         self._listening = False
         self._running = False
-        self._speech = False
-        """Speech is open: begun, and its turn not over."""
-        self._voice = False
-        """Between an onset and its falling edge."""
-        self._finishing = 0
-        """Turns that were told to end and have not said so: their audio may still be with the detector."""
-        self._awaited: set[int] = set()
-        """Numbers of the ended turns whose words are still wanted."""
-        self._resets_asked = 0
-        self._resets_done = 0
-        self._press_reset = 0
+        self._ear = Ear()
         self._texts: deque[str] = deque()
         self._mode_only = False
         self._stopped = False
@@ -135,7 +125,7 @@ class SessionMachine:
             return None
         last_ns, self._last_audio_ns = self._last_audio_ns, now_ns
         gap = last_ns is not None and now_ns - last_ns >= AUDIO_GAP_MS * MS
-        if gap and self.mode.hands_free and (not self._speech or self._stall_off):
+        if gap and self.mode.hands_free and (not self._ear.speech or self._stall_off):
             return [Hear(self._set_mode(fresh=True))]
         return []
 
@@ -172,19 +162,18 @@ class SessionMachine:
             return []
         match event:
             case SetMode(fresh=True):
-                self._resets_done += 1
+                self._ear.reset_done()
             case SpeechStarted() | SpeechResumed():
-                # What was still on its way when a reset was asked for belongs to the audio before it.
-                return self._onset(now_ns) if self._resets_done == self._resets_asked else []
+                return self._onset(now_ns) if self._ear.up_to_date else []
             case SpeechPaused():
-                self._voice = False
+                self._ear.pause()
                 self._activity_ns = now_ns
             case SpeechEnded():
-                self._speech = self._voice = False
+                self._ear.end()
             case TurnOver():
-                self._turn_over(event, now_ns)
-            case TurnHeard() if event.over.number in self._awaited:
-                self._awaited.discard(event.over.number)
+                self._ear.turn_over(event)
+                self._activity_ns = now_ns
+            case TurnHeard() if self._ear.take(event):
                 return self._outcome(event, now_ns) + self._queued_texts()
         return []
 
@@ -211,10 +200,10 @@ class SessionMachine:
         stall_ns = self._stall_at()
         if stall_ns is not None and now_ns >= stall_ns:
             # What comes after a stall is a new stream; without the reset its first edge would go unseen.
-            actions += [self._finish_turn("stall"), Hear(self._set_mode(fresh=True))]
+            actions += [Hear(self._ear.finish("stall")), Hear(self._set_mode(fresh=True))]
         if self._lockout_ns is not None and now_ns >= self._lockout_ns:
             self._lockout_ns = None
-            if self._voice:
+            if self._ear.voice:
                 actions += self._barge_in(now_ns)
         if self._greeting_ns is not None and now_ns >= self._greeting_ns:
             self._greeting_ns = None
@@ -262,11 +251,9 @@ class SessionMachine:
         """Everything before a press is forgotten, and what was said before is not waited for any more (rule 3.6)."""
         self._mode_only = False
         self._greeting_ns = None
-        self._awaited.clear()
-        self._finishing = 0
         self._texts.clear()
         actions = [*self._interrupt("listen_start"), Hear(self._set_mode(fresh=True))]
-        self._press_reset = self._resets_asked
+        self._ear.press()
         return actions
 
     def _listen_stop(self) -> list[Action]:
@@ -274,21 +261,7 @@ class SessionMachine:
             return []
         self._listening = False
         self._stopped = True
-        return [self._finish_turn("stop"), Hear(self._set_mode(fresh=True))]
-
-    def _finish_turn(self, reason: str) -> Action:
-        self._finishing += 1
-        return Hear(FinishTurn(reason))
-
-    def _turn_over(self, over: TurnOver, now_ns: int) -> None:
-        # A turn that was cut for its length goes on.
-        self._speech = self._speech and over.reason == "length"
-        self._activity_ns = now_ns
-        if self._resets_done < self._press_reset:
-            return  # its audio came before the present press
-        if over.reason in ("stop", "stall"):
-            self._finishing -= 1
-        self._awaited.add(over.number)
+        return [Hear(self._ear.finish("stop")), Hear(self._set_mode(fresh=True))]
 
     def _wake(self, now_ns: int) -> list[Action]:
         self._empty.woken()
@@ -305,7 +278,7 @@ class SessionMachine:
         actions: list[Action] = []
         if self._close_press():
             actions.append(Hear(self._set_mode(fresh=True)))
-        if self._awaited or self._finishing:
+        if self._ear.owes:
             # What was said before it is answered first (rule 6.3).
             if len(self._texts) < MAX_WAITING_TEXTS:
                 self._texts.append(text)
@@ -320,7 +293,7 @@ class SessionMachine:
         return [*self._interrupt("abort"), Send(TtsStop(epoch=self.epoch))]
 
     def _onset(self, now_ns: int) -> list[Action]:
-        self._speech = self._voice = True
+        self._ear.onset()
         self._activity_ns = now_ns
         self._greeting_ns = None
         return self._barge_in(now_ns)
@@ -405,7 +378,7 @@ class SessionMachine:
     def _queued_texts(self) -> list[Action]:
         """All that waited, each as if it had come now."""
         actions: list[Action] = []
-        while self._texts and not self._awaited and not self._finishing:
+        while self._texts and not self._ear.owes:
             actions += self._answer(self._texts.popleft(), None)
         return actions
 
@@ -418,8 +391,7 @@ class SessionMachine:
 
     def _set_mode(self, *, fresh: bool) -> SetMode:
         if fresh:
-            self._speech = self._voice = False
-            self._resets_asked += 1
+            self._ear.reset()
         return SetMode(hands_free=self.mode.hands_free, listening=self._listening, fresh=fresh)
 
     def _close_press(self) -> bool:
@@ -435,7 +407,7 @@ class SessionMachine:
 
     def _left_open(self, now_ns: int) -> bool:
         """Speech that was cut off when an auto-mode device closed its microphone at ``tts start`` (rule 3.5)."""
-        return self._speech and self._stall_off and now_ns - (self._last_audio_ns or 0) >= AUDIO_GAP_MS * MS
+        return self._ear.speech and self._stall_off and now_ns - (self._last_audio_ns or 0) >= AUDIO_GAP_MS * MS
 
     def _belongs_to_detect(self, now_ns: int) -> bool:
         return self._detect_ns is not None and now_ns - self._detect_ns <= WAKE_LISTEN_MS * MS
@@ -445,7 +417,7 @@ class SessionMachine:
 
     def _stall_at(self) -> int | None:
         """When silence on the wire ends an open turn; off while a reply is spoken (rules 1.1 and 3.5)."""
-        if not self._speech or not self._listening or not self.mode.hands_free or self._last_audio_ns is None:
+        if not self._ear.speech or not self._listening or not self.mode.hands_free or self._last_audio_ns is None:
             return None
         if self._stall_off or self.phase is Phase.SPEAKING:
             return None
@@ -454,10 +426,10 @@ class SessionMachine:
     def _idle_at(self) -> int | None:
         """Activity is arriving voice, text, control, or an unfinished reply; streamed silence is none (rule 7.1)."""
         limit_ms = self._settings.no_activity_ms
-        if limit_ms is None or self._running or self._awaited or self._greeting_ns is not None:
+        if limit_ms is None or self._running or self._ear.awaits_words or self._greeting_ns is not None:
             return None
         active_ns = self._activity_ns
-        if self._voice and self._last_audio_ns is not None:
+        if self._ear.voice and self._last_audio_ns is not None:
             active_ns = max(active_ns, self._last_audio_ns)
         return active_ns + int(limit_ms * MS)
 
