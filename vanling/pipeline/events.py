@@ -51,6 +51,16 @@ class Window(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class VoiceHeard(Event):
+    """64 ms of voice: perhaps speech, perhaps a cough; sooner than :class:`SpeechStarted`."""
+
+
+@dataclass(frozen=True, slots=True)
+class VoiceLapsed(Event):
+    """The voice fell silent before it was long enough for speech."""
+
+
+@dataclass(frozen=True, slots=True)
 class SpeechStarted(Event):
     """Follows the window that made it sure."""
 
@@ -92,12 +102,33 @@ class FinishTurn(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class Rejoin(Event):
+    """Two turns were one: recognise their audio together. Answered like the end of a turn, with reason ``merged``."""
+
+    first: TurnHeard
+    second: TurnHeard
+
+
+@dataclass(frozen=True, slots=True)
+class Answered(Event):
+    """The reply to the last turn has begun to be heard: nothing can be joined to that turn any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class PartialHeard(Event):
+    """What speech that goes on sounds like so far."""
+
+    text: str
+    voiced_ms: float
+
+
+@dataclass(frozen=True, slots=True)
 class TurnOver(Event):
     """A turn has ended; its words follow as :class:`TurnOutcome` with the same number."""
 
     number: int
     reason: str
-    """``silence``, ``stop``, ``stall`` or ``length``."""
+    """``silence``, ``stop``, ``stall``, ``length`` or ``merged``."""
     speech_end_ns: int
     """End of the last voiced window, by the audio's clock; of the turn where there was none."""
     decided_ns: int

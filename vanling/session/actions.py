@@ -41,6 +41,21 @@ class Upgrade(Action):
 
 
 @dataclass(frozen=True, slots=True)
+class HoldRunning(Action):
+    """Shut the running reply's gate: it goes on being made, and nothing of it leaves."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseRunning(Action):
+    """Open the gate: the reply goes on from the held sentence, under a new epoch."""
+
+    epoch: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class StopRunning(Action):
     """Stop the running round: its closing messages, then nothing of it any more."""
 

@@ -18,6 +18,8 @@ class Ear:
         """Speech is open: begun, and its turn not over."""
         self.voice = False
         """Between an onset and its falling edge."""
+        self.voicing = False
+        """There is voice, perhaps not enough of it for speech."""
         self._finishing = 0
         self._awaited: set[int] = set()
         self._resets_asked = 0
@@ -41,7 +43,7 @@ class Ear:
 
     def reset(self) -> None:
         """The hearing half was asked to forget."""
-        self.speech = self.voice = False
+        self.speech = self.voice = self.voicing = False
         self._resets_asked += 1
 
     def reset_done(self) -> None:
@@ -60,17 +62,22 @@ class Ear:
         return FinishTurn(reason)
 
     def onset(self) -> None:
-        self.speech = self.voice = True
+        self.speech = self.voice = self.voicing = True
+
+    def lapse(self) -> None:
+        """The voice was too short for speech."""
+        self.voicing = False
 
     def pause(self) -> None:
         self.voice = False
 
     def end(self) -> None:
-        self.speech = self.voice = False
+        self.speech = self.voice = self.voicing = False
 
     def turn_over(self, over: TurnOver) -> None:
-        # A turn that was cut for its length goes on.
-        self.speech = self.speech and over.reason == "length"
+        # A turn that was cut for its length goes on; one that was joined has long been over.
+        if over.reason != "merged":
+            self.speech = self.speech and over.reason == "length"
         if self._resets_done < self._press_reset:
             return  # its audio came before the present press
         if over.reason in ("stop", "stall"):

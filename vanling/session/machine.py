@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 from vanling.contracts.audio import AudioSpec
@@ -17,7 +17,10 @@ from vanling.dialogue.empty_input import EmptyInput, Verdict
 from vanling.dialogue.ling import Act, EmptyTurn, Say, UserSaid
 from vanling.dialogue.phrases import Phrase
 from vanling.pipeline.events import (
+    Answered,
     Event,
+    PartialHeard,
+    Rejoin,
     SetMode,
     SpeechEnded,
     SpeechPaused,
@@ -25,8 +28,10 @@ from vanling.pipeline.events import (
     SpeechStarted,
     TurnHeard,
     TurnOver,
+    VoiceHeard,
+    VoiceLapsed,
 )
-from vanling.session.actions import Action, End, Hear, Send, StopRunning, Upgrade
+from vanling.session.actions import Action, End, Hear, HoldRunning, ReleaseRunning, Send, StopRunning, Upgrade
 from vanling.session.ear import Ear
 from vanling.session.frame import (
     Abort,
@@ -43,10 +48,12 @@ from vanling.session.frame import (
     ListenStop,
     ReplyDone,
     ReplyStatus,
+    Sentence,
     Text,
     TtsStart,
     TtsStop,
 )
+from vanling.session.hold import Counts, Hold, HoldSettings
 
 MS = 1_000_000
 
@@ -85,6 +92,7 @@ class SessionSettings:
     barge_in_lockout_ms: float = 250
     wake_words: tuple[str, ...] = ()
     greeting: bool = True
+    hold: HoldSettings = field(default_factory=HoldSettings)
 
 
 class SessionMachine:
@@ -102,6 +110,10 @@ class SessionMachine:
         self._listening = False
         self._running = False
         self._ear = Ear()
+        self.counts = Counts()
+        self._hold = Hold(settings.hold, self.counts)
+        self._answering: TurnHeard | None = None
+        """The spoken turn that the running reply answers."""
         self._texts: deque[str] = deque()
         self._mode_only = False
         self._stopped = False
@@ -165,17 +177,25 @@ class SessionMachine:
                 self._ear.reset_done()
             case SpeechStarted() | SpeechResumed():
                 return self._onset(now_ns) if self._ear.up_to_date else []
+            case VoiceHeard():
+                return self._voice_heard() if self._ear.up_to_date else []
+            case VoiceLapsed():
+                self._ear.lapse()
             case SpeechPaused():
                 self._ear.pause()
+                self._hold.fell(now_ns)
                 self._activity_ns = now_ns
             case SpeechEnded():
                 self._ear.end()
+            case PartialHeard(text, voiced_ms):
+                return self._release("wordless", false_alarm=True) if self._hold.wordless(text, voiced_ms) else []
             case TurnOver():
                 self._ear.turn_over(event)
+                self._hold.turn_over()
                 self._activity_ns = now_ns
             case TurnHeard() if self._ear.take(event):
                 return self._outcome(event, now_ns) + self._queued_texts()
-        return []
+        return self._release_unless_owed()
 
     # --- the round that speaks ------------------------------------------------------------------------------------
 
@@ -186,6 +206,10 @@ class SessionMachine:
             self.phase = Phase.SPEAKING
             # An auto-mode device closes its microphone now and opens it with its next listen/start (rule 3.5).
             self._stall_off = self.mode is ListenMode.AUTO
+        elif isinstance(message, Sentence):
+            first = not self._hold.begun
+            self._hold.say(message.text)
+            return [Hear(Answered())] if first else []
         elif isinstance(message, ReplyDone) and message.status is not ReplyStatus.INTERRUPTED:
             return self._reply_done(now_ns)
         return []
@@ -205,6 +229,9 @@ class SessionMachine:
             self._lockout_ns = None
             if self._ear.voice:
                 actions += self._barge_in(now_ns)
+        patience_ns = self._hold.patience_ends_ns()
+        if patience_ns is not None and now_ns >= patience_ns:
+            actions += self._release("words_owed", false_alarm=True)
         if self._greeting_ns is not None and now_ns >= self._greeting_ns:
             self._greeting_ns = None
             actions += self._say(Phrase.GREETING)
@@ -217,7 +244,8 @@ class SessionMachine:
         """When :meth:`on_time` should be called next, at the latest."""
         if self.phase in (Phase.IDLE, Phase.ENDED):
             return None
-        moments = (self._stall_at(), self._lockout_ns, self._greeting_ns, self._idle_at())
+        patience_ns = self._hold.patience_ends_ns()
+        moments = (self._stall_at(), self._lockout_ns, patience_ns, self._greeting_ns, self._idle_at())
         return min((at for at in moments if at is not None), default=None)
 
     # --- decisions ------------------------------------------------------------------------------------------------
@@ -296,7 +324,35 @@ class SessionMachine:
         self._ear.onset()
         self._activity_ns = now_ns
         self._greeting_ns = None
+        self._hold.rose()
         return self._barge_in(now_ns)
+
+    def _voice_heard(self) -> list[Action]:
+        """Voice before the first frame of a reply has left makes it wait (rule 3.2)."""
+        self._ear.voicing = True
+        if self._running and self.mode.hands_free and not self._hold.begun and self._hold.may_shut():
+            return self._shut("voice")
+        return []
+
+    def _shut(self, reason: str) -> list[Action]:
+        self._hold.close()
+        self._lockout_ns = None
+        if self.phase is Phase.SPEAKING:
+            self.phase = Phase.LISTENING
+            self._mode_only = self.mode is ListenMode.AUTO
+        return [HoldRunning(reason)]
+
+    def _release(self, reason: str, *, false_alarm: bool = False) -> list[Action]:
+        if not self._hold.shut:
+            return []
+        self._hold.open(false_alarm=false_alarm)
+        self.epoch += 1
+        return [ReleaseRunning(self.epoch, reason)]
+
+    def _release_unless_owed(self) -> list[Action]:
+        """A gate is shut for a voice, and for the words that it owes; without either it opens."""
+        waits = self._ear.voicing or self._ear.speech or self._ear.owes
+        return [] if waits else self._release("silence", false_alarm=True)
 
     def _barge_in(self, now_ns: int) -> list[Action]:
         """Voice interrupts in realtime mode; an onset inside the lockout is judged again when it ends (rule 3.7)."""
@@ -306,16 +362,31 @@ class SessionMachine:
         if now_ns < lockout_ns:
             self._lockout_ns = lockout_ns
             return []
-        return self._interrupt("barge_in")
+        if not self._settings.hold.hold:
+            return self._interrupt("barge_in")
+        return self._shut("barge_in") if self._hold.may_shut() else []
 
     def _outcome(self, event: TurnHeard, now_ns: int) -> list[Action]:
         """Classified here, when the recogniser has answered, never by racing events (rule 4.1)."""
         if event.outcome.failure:
+            if self._hold.shut:
+                return self._release("failed", false_alarm=True)
             error = Error(epoch=self.epoch, code=ErrorCode.ASR_FAILED, message="speech could not be recognised")
             return [Send(error), *self._say(Phrase.FAILURE)]
         if event.outcome.result.outcome is Outcome.TEXT:
-            return self._answer(event.outcome.result.text, event)
-        return self._nothing_said(event, now_ns)
+            return self._words(event, now_ns)
+        return self._release("no_words", false_alarm=True) or self._nothing_said(event, now_ns)
+
+    def _words(self, event: TurnHeard, now_ns: int) -> list[Action]:
+        """Words: our own come back, more of the sentence that is being answered, or a new turn (rule 3.3)."""
+        text = event.outcome.result.text
+        if self.mode.hands_free and (self._running or self._just_spoke(now_ns)) and self._hold.hears_itself(text):
+            return self._release("echo")
+        answered = self._answering
+        if self._running and self.mode.hands_free and answered is not None and self._hold.may_merge():
+            self.counts.merged += 1
+            return [*self._interrupt("merged"), Hear(Rejoin(answered, event))]
+        return self._answer(text, event)
 
     def _nothing_said(self, event: TurnHeard, now_ns: int) -> list[Action]:
         explicit_stop = event.over.reason == "stop"
@@ -347,13 +418,19 @@ class SessionMachine:
         self._running = True
         self._greeting_ns = None
         self._end_after_reply = ""
-        return [*actions, Upgrade(act, turn, self.epoch)]
+        self._answering = turn
+        self._hold.begin()
+        upgrade = Upgrade(act, turn, self.epoch)
+        if self._ear.voicing and self.mode.hands_free and self._hold.may_shut():
+            return [*actions, upgrade, *self._shut("voice")]
+        return [*actions, upgrade]
 
     def _interrupt(self, reason: str) -> list[Action]:
         """Stop the running round, if there is one; its messages still carry the old epoch."""
         if not self._running:
             return []
         self._running = False
+        self._hold.shut = False
         self._end_after_reply = ""
         self._lockout_ns = None
         self.epoch += 1

@@ -8,7 +8,7 @@ nothing of the old reply leaves but its closing messages (CONVERSATION §5).
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 from vanling.contracts.audio import AudioSpec, Pace
@@ -46,6 +46,8 @@ class OutletState(Enum):
     SILENT = "silent"
     STARTING = "starting"
     SPEAKING = "speaking"
+    HELD = "held"
+    """The gate is shut: what is made waits, and it is open whether it will ever be heard."""
     DRAINING = "draining"
 
 
@@ -59,11 +61,26 @@ class _Announced:
     sent_ms: float = 0.0
     play_start_ns: int | None = None
     shown: bool = False
+    ended: bool = False
+    """All of it has been made."""
+    heard: bool = False
+    """Counts as heard, whatever becomes of the reply: played in full, or at least half when the gate was shut."""
+    over: bool = False
+    """Played in full: not repeated after a hold."""
+    frames: list[_Frame] = field(default_factory=list)
+    """Kept until it is over, for it begins anew after a hold."""
 
     def played_ms(self, now_ns: int) -> float:
         if self.play_start_ns is None:
             return 0.0
         return min(self.sent_ms, max(0.0, (now_ns - self.play_start_ns) / 1e6))
+
+    def half_played(self, now_ns: int) -> bool:
+        """At least half of what was made of it has been heard; a sentence without audio is heard by being shown."""
+        return self.shown and 2 * self.played_ms(now_ns) >= self.made_ms
+
+    def played_out(self, now_ns: int) -> bool:
+        return self.shown and self.ended and self.played_ms(now_ns) >= self.made_ms
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +117,16 @@ class Outlet:
         self._waiting_sentences = 0
         self._gate_ns = 0
         self._played_ns = 0
+        self._begun = False
 
     @property
     def state(self) -> OutletState:
         return self._state
+
+    @property
+    def begun(self) -> bool:
+        """Whether anything of the present reply has been heard or shown."""
+        return self._begun
 
     @property
     def active(self) -> bool:
@@ -149,12 +172,15 @@ class Outlet:
     def audio(self, packet: bytes, duration_ms: float) -> None:
         """One packet of the sentence that was announced last."""
         sentence = self._sentences[-1]
+        frame = _Frame(sentence, packet, duration_ms)
         sentence.made_ms += duration_ms
-        self._queue.append(_Frame(sentence, packet, duration_ms))
+        sentence.frames.append(frame)
+        self._queue.append(frame)
         self._backlog_ms += duration_ms
 
     def sentence_end(self) -> None:
         self._unended = False
+        self._sentences[-1].ended = True
         self._queue.append(_EndOf(self._sentences[-1]))
 
     def end(self, status: ReplyStatus) -> None:
@@ -172,12 +198,32 @@ class Outlet:
                 break
         return out
 
+    def hold(self, now_ns: int) -> list[OutputMessage]:
+        """Shut the gate: closing messages if the client had been told of a start. The reply may go on being made."""
+        if not self._active or self._state is OutletState.HELD:
+            return []
+        out: list[OutputMessage] = []
+        if self._state is not OutletState.SILENT:
+            self._close_sentence(out)
+            out.append(TtsStop(epoch=self._epoch))
+        self._rewind(now_ns)
+        self._state = OutletState.HELD
+        return out
+
+    def release(self, epoch: int) -> None:
+        """Open the gate: with the next step the reply goes on from the held sentence, under a new start."""
+        if self._state is OutletState.HELD:
+            self._state = OutletState.SILENT
+            self._epoch = epoch
+            self._pacer.reset()
+            self._played_ns = 0
+
     def interrupt(self, now_ns: int) -> list[OutputMessage]:
         """Give up the present reply: its closing messages. Nothing of it leaves afterwards."""
         if not self._active:
             return []
         out: list[OutputMessage] = []
-        if self._state is not OutletState.SILENT:
+        if self._state not in (OutletState.SILENT, OutletState.HELD):
             self._close_sentence(out)
             out.append(TtsStop(epoch=self._epoch))
         out.append(ReplyDone(epoch=self._epoch, status=ReplyStatus.INTERRUPTED, text=self.heard(now_ns)))
@@ -189,11 +235,27 @@ class Outlet:
         one in progress if at least half of it was played (rule 5.5)."""
         kept: list[str] = []
         for sentence in self._sentences:
-            if not sentence.shown:
-                break
-            if sentence.made_ms == 0 or 2 * sentence.played_ms(now_ns) >= sentence.made_ms:
+            if sentence.heard or sentence.half_played(now_ns):
                 kept.append(sentence.text)
+            elif not sentence.shown:
+                break
         return " ".join(kept)
+
+    def _rewind(self, now_ns: int) -> None:
+        """Queue again, from its beginning, whatever was not played in full."""
+        waiting: deque[_Item] = deque()
+        for sentence in self._sentences:
+            sentence.heard = sentence.heard or sentence.half_played(now_ns)
+            sentence.over = sentence.over or sentence.played_out(now_ns)
+            if sentence.over:
+                continue
+            sentence.shown, sentence.sent_ms, sentence.play_start_ns = False, 0.0, None
+            waiting += (sentence, *sentence.frames)
+            if sentence.ended:
+                waiting.append(_EndOf(sentence))
+        self._queue = waiting
+        self._backlog_ms = sum(item.duration_ms for item in waiting if isinstance(item, _Frame))
+        self._waiting_sentences = sum(isinstance(item, _Announced) for item in waiting)
 
     def _advance(self, now_ns: int, writable: bool, out: list[OutputMessage]) -> bool:
         """One transition; False where nothing more is due."""
@@ -207,6 +269,8 @@ class Outlet:
                 return True
             case OutletState.SPEAKING:
                 return self._speak(now_ns, writable, out)
+            case OutletState.HELD:
+                return False
             case OutletState.DRAINING:
                 if now_ns >= self._gate_ns:
                     self._finish(out, stop=True)
@@ -249,10 +313,20 @@ class Outlet:
         self._queue.popleft()
         self._waiting_sentences -= 1
         self._open = head
-        head.shown = True
+        head.shown = self._begun = True
+        self._forget_before(head, now_ns)
         out.append(Emotion(epoch=self._epoch, name=head.emotion))
         out.append(Sentence(epoch=self._epoch, text=head.text))
         return True
+
+    def _forget_before(self, head: _Announced, now_ns: int) -> None:
+        """The frames of sentences that have been played out are not needed any more."""
+        for sentence in self._sentences:
+            if sentence is head:
+                return
+            if sentence.frames and sentence.played_out(now_ns):
+                sentence.heard = sentence.over = True
+                sentence.frames = []
 
     def _send(self, frame: _Frame, now_ns: int, writable: bool, out: list[OutputMessage]) -> bool:
         if not self._may_send(now_ns, writable):
@@ -302,3 +376,4 @@ class Outlet:
         self._backlog_ms = 0.0
         self._waiting_sentences = 0
         self._played_ns = 0
+        self._begun = False

@@ -14,7 +14,7 @@ from vanling.dialogue.conversation import Conversation
 from vanling.pipeline.chain import HearingHalf
 from vanling.pipeline.events import AudioFrame, Event
 from vanling.pipeline.node import AsyncTemplate, NodeContext, SyncTemplate
-from vanling.session.actions import Action, End, Hear, Send, StopRunning, Upgrade
+from vanling.session.actions import Action, End, Hear, HoldRunning, ReleaseRunning, Send, StopRunning, Upgrade
 from vanling.session.frame import (
     Audio,
     Close,
@@ -141,6 +141,11 @@ class Session:
                     self._upgrade(action)
                 case StopRunning(reason):
                     self._stop_running(reason)
+                case HoldRunning(reason):
+                    self._hold_running(reason)
+                case ReleaseRunning(epoch, reason):
+                    self._outlet.release(epoch)
+                    self._log(logging.INFO, "reply goes on", "reply_released", reason=reason, epoch=epoch)
                 case End(reason):
                     self._end(reason)
 
@@ -170,6 +175,11 @@ class Session:
             self._emit(message, running)
         self._open_room()
         self._log(logging.INFO, "round stopped", "round_stopped", round_id=running.id, reason=reason)
+
+    def _hold_running(self, reason: str) -> None:
+        for message in self._outlet.hold(self._clock.now_ns()):
+            self._emit(message, self._running)
+        self._log(logging.INFO, "reply held", "reply_held", reason=reason)
 
     def _end(self, reason: str) -> None:
         if self._ended:

@@ -11,8 +11,11 @@ from vanling.clock import Clock
 from vanling.contracts.engines import MODEL_RATE, Asr, AsrResult, AsrStream, Outcome, Priority
 from vanling.errors import EngineTimeoutError, VanlingError
 from vanling.pipeline.events import (
+    Answered,
     Event,
     FinishTurn,
+    PartialHeard,
+    Rejoin,
     SetMode,
     SpeechEnded,
     SpeechPaused,
@@ -41,6 +44,8 @@ class AsrSettings:
     """Recognise at the falling edge already, so that the silence confirm hides the work."""
     max_turn_ms: float = 60_000
     """A turn that goes on longer is ended here, so that a running television does not fill the memory."""
+    partials_ms: float = 1_000
+    """While speech goes on, what it sounds like so far is told this often; 0: never."""
 
 
 class AsrNode(SyncNode):
@@ -59,6 +64,7 @@ class AsrNode(SyncNode):
         self._pre_roll: deque[Window] = deque()
         self._pre_roll_samples = 0
         self._turn = _Turn()
+        self._joinable: dict[int, _Turn] = {}
         self._number = 0
         self._hands_free = True
         self._listening = False
@@ -84,6 +90,11 @@ class AsrNode(SyncNode):
         elif isinstance(event, FinishTurn):
             self._finish(event.reason, out)
             return
+        elif isinstance(event, Rejoin):
+            self._rejoin(event, out)
+            return
+        elif isinstance(event, Answered):
+            self._joinable.clear()
         out(event)
 
     def close(self) -> None:
@@ -97,6 +108,7 @@ class AsrNode(SyncNode):
             self._keep(window)
         elif turn.samples <= self._settings.max_turn_ms * MODEL_RATE / 1000:
             turn.take(turn.stream, window)
+            self._tell_partial(turn, turn.stream, out)
         elif self._hands_free:
             turn.take(turn.stream, window)
             self._finish("length", out)
@@ -142,6 +154,43 @@ class AsrNode(SyncNode):
             turn.guess_voiced_samples = turn.voiced_samples
             self._spawn(_guess(turn.stream, turn.guess))
 
+    def _tell_partial(self, turn: _Turn, stream: AsrStream, out: Out) -> None:
+        step = self._settings.partials_ms * MODEL_RATE / 1000
+        if step and self._speaking and not turn.partial_runs and turn.samples - turn.partial_samples >= step:
+            turn.partial_runs = True
+            turn.partial_samples = turn.samples
+            self._spawn(self._partial(turn, stream, out))
+
+    async def _partial(self, turn: _Turn, stream: AsrStream, out: Out) -> None:
+        voiced_ms = turn.voiced_ms
+        try:
+            async with asyncio.timeout(self._settings.timeout_ms / 1000):
+                result = await stream.hypothesis(Priority.REST)
+        except (TimeoutError, VanlingError):
+            return  # the turn's own recognition will tell
+        finally:
+            turn.partial_runs = False
+        if turn is self._turn and not self._closed:
+            out(PartialHeard(result.text, voiced_ms))
+
+    def _rejoin(self, event: Rejoin, out: Out) -> None:
+        """One sample range out of two turns; where one's audio is gone, their words are joined."""
+        first = self._joinable.pop(event.first.over.number, None)
+        second = self._joinable.pop(event.second.over.number, None)
+        self._number += 1
+        over, now_ns = event.second.over, self._clock.now_ns()
+        voiced_ms = event.first.over.voiced_ms + over.voiced_ms
+        out(TurnOver(self._number, "merged", over.speech_end_ns, over.decided_ns, over.silence_ms, voiced_ms))
+        words = join_words(event.first.outcome.result.text, event.second.outcome.result.text)
+        apart = AsrResult(Outcome.TEXT, words, audio_ms=event.second.outcome.result.audio_ms)
+        if first is None or second is None or first.stream is None:
+            out(TurnOutcome(self._number, apart, now_ns, 0.0))
+            return
+        for window in second.windows:
+            first.take(first.stream, window)
+        self._joinable[self._number] = first
+        self._spawn(self._resolve(self._number, first, first.stream, now_ns, out, apart))
+
     def _finish(self, reason: str, out: Out) -> None:
         turn, self._turn = self._turn, _Turn()
         self._clear_pre_roll()
@@ -149,19 +198,26 @@ class AsrNode(SyncNode):
         now_ns = self._clock.now_ns()
         decided_ns = turn.last.arrived_ns if turn.last is not None and reason == "silence" else now_ns
         speech_end_ns = turn.voiced_end_ns if turn.voiced_end_ns is not None else decided_ns
-        voiced_ms = 1000 * turn.voiced_samples / MODEL_RATE
+        voiced_ms = turn.voiced_ms
         silence_ms = (decided_ns - speech_end_ns) / 1e6
         out(TurnOver(self._number, reason, speech_end_ns, decided_ns, silence_ms, voiced_ms))
         if turn.stream is None or voiced_ms < MIN_VOICED_MS:
             turn.drop()
             out(TurnOutcome(self._number, AsrResult(Outcome.NOTHING), now_ns, 0.0))
         else:
-            self._spawn(self._resolve(self._number, turn, turn.stream, now_ns, out))
+            self._joinable = {number: kept for number, kept in self._joinable.items() if number == self._number - 1}
+            self._joinable[self._number] = turn
+            self._spawn(self._resolve(self._number, turn, turn.stream, now_ns, out, None))
         if reason == "length":
             self._open()
 
-    async def _resolve(self, number: int, turn: _Turn, stream: AsrStream, asked_ns: int, out: Out) -> None:
-        """Wait for the words of an ended turn: the guess of its last falling edge where nothing was said since."""
+    async def _resolve(
+        self, number: int, turn: _Turn, stream: AsrStream, asked_ns: int, out: Out, instead: AsrResult | None
+    ) -> None:
+        """Wait for the words of an ended turn: the guess of its last falling edge where nothing was said since.
+
+        ``instead`` takes the place of no words, and of a failure.
+        """
         failure = ""
         result = AsrResult(Outcome.EMPTY)
         try:
@@ -176,6 +232,8 @@ class AsrNode(SyncNode):
                 log.exception("recogniser failed", extra=extra)
         finally:
             turn.drop()
+        if instead is not None and result.outcome is not Outcome.TEXT:
+            result, failure = instead, ""
         if not self._closed:
             now_ns = self._clock.now_ns()
             out(TurnOutcome(number, result, now_ns, (now_ns - asked_ns) / 1e6, failure))
@@ -192,7 +250,18 @@ class AsrNode(SyncNode):
 class _Turn:
     """The turn that is being heard."""
 
-    __slots__ = ("guess", "guess_voiced_samples", "last", "samples", "stream", "voiced_end_ns", "voiced_samples")
+    __slots__ = (
+        "guess",
+        "guess_voiced_samples",
+        "last",
+        "partial_runs",
+        "partial_samples",
+        "samples",
+        "stream",
+        "voiced_end_ns",
+        "voiced_samples",
+        "windows",
+    )
 
     def __init__(self) -> None:
         self.stream: AsrStream | None = None
@@ -202,9 +271,17 @@ class _Turn:
         self.last: Window | None = None
         self.guess: asyncio.Future[AsrResult] | None = None
         self.guess_voiced_samples = -1
+        self.windows: list[Window] = []
+        self.partial_runs = False
+        self.partial_samples = 0
+
+    @property
+    def voiced_ms(self) -> float:
+        return 1000 * self.voiced_samples / MODEL_RATE
 
     def take(self, stream: AsrStream, window: Window) -> None:
         stream.feed(window.pcm)
+        self.windows.append(window)
         self.samples += len(window.pcm)
         if window.voiced:
             self.voiced_samples += len(window.pcm)
@@ -241,6 +318,13 @@ def _retrieve(future: asyncio.Future[AsrResult]) -> None:
     """A withdrawn guess must not leave a "never retrieved" warning behind."""
     if not future.cancelled():
         future.exception()
+
+
+def join_words(first: str, second: str) -> str:
+    """Two pieces of one sentence; a script without spaces is joined without one."""
+    if not first or not second:
+        return first or second
+    return first + second if ord(first[-1]) >= 0x2E80 and ord(second[0]) >= 0x2E80 else f"{first} {second}"
 
 
 class AsrTemplate(SyncTemplate):

@@ -20,6 +20,8 @@ from vanling.pipeline.events import (
     SpeechPaused,
     SpeechResumed,
     SpeechStarted,
+    VoiceHeard,
+    VoiceLapsed,
     Window,
 )
 from vanling.pipeline.node import NodeContext, Out, SyncNode, SyncTemplate
@@ -28,6 +30,9 @@ log = logging.getLogger(__name__)
 
 MAX_PENDING_WINDOWS = 312
 """Windows that may wait for a verdict, about 10 s of audio; a client that sends faster loses the newest."""
+
+VOICE_MS = 64.0
+"""Voice from which a reply that has not begun waits (CONVERSATION rule 3.2)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +66,7 @@ class VadNode(SyncNode):
         self._waiting: deque[_Sent | Event] = deque()
         self._pending = 0
         self._out: Out | None = None
+        self._voice = False
         self._failed = 0
         self.dropped = 0
 
@@ -126,12 +132,25 @@ class VadNode(SyncNode):
         out(Window(sent.window, probability, voiced, sent.end_ns, sent.arrived_ns))
         before = self._state
         state = self._endpointer.push(self._size, probability)
+        self._follow_voice(state, out)
         if state is not before:
             self._edge(before, state, out)
         while waiting and not isinstance(waiting[0], _Sent):
             held = waiting.popleft()
             assert isinstance(held, Event)
             self._pass(held, out)
+
+    def _follow_voice(self, state: State, out: Out) -> None:
+        """Voice is told of before it is sure to be speech: a reply that has not begun waits for it (rule 3.2)."""
+        if not self._voice:
+            if state is State.SPEECH or (state is State.IDLE and self._endpointer.voiced_ms >= VOICE_MS):
+                self._voice = True
+                out(VoiceHeard())
+        elif state is State.CONFIRMED:
+            self._voice = False
+        elif state is State.IDLE and self._endpointer.voiced_ms == 0:
+            self._voice = False
+            out(VoiceLapsed())
 
     def _edge(self, before: State, state: State, out: Out) -> None:
         self._state = state
@@ -150,6 +169,7 @@ class VadNode(SyncNode):
             if event.fresh:
                 self._endpointer.reset()
                 self._state = State.IDLE
+                self._voice = False
         out(event)
 
     def _on_error(self, error: Exception) -> None:

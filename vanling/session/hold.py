@@ -1,0 +1,127 @@
+"""The gate of the running reply: when somebody's voice shuts it, and when it opens again (CONVERSATION §3).
+
+One mechanism for a voice before the first frame, a voice during the reply, a cough, and our own words coming back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from vanling.dialogue.echo import is_echo
+
+MS = 1_000_000
+
+FALSE_ALARMS = 2
+ECHOES = 1
+"""After so many, onsets do not shut the gate of this reply any more (rule 3.4)."""
+
+WORDLESS_MS = 3_000
+"""So much voice without a word is not speech (rule 3.3)."""
+
+
+@dataclass(frozen=True, slots=True)
+class HoldSettings:
+    """``turn.*``: each part can be switched off."""
+
+    hold: bool = True
+    """Voice shuts the gate; off: in realtime mode it interrupts, before the first frame it is let run."""
+    merge: bool = True
+    """Pieces of one sentence become one turn."""
+    echo: bool = True
+    """Our own words coming back are no turn."""
+    false_interruption_ms: float = 2_000
+    """How long words may be owed, from the falling edge on, before the reply goes on without them."""
+
+
+@dataclass(slots=True)
+class Counts:
+    """What thinking ahead and being interrupted came to, over a session."""
+
+    speculations: int = 0
+    dropped: int = 0
+    held: int = 0
+    resumed: int = 0
+    merged: int = 0
+    echoes: int = 0
+    saved_ms: float = 0.0
+    """By how much speculation brought replies forward."""
+
+
+class Hold:
+    """The state of one reply's gate; :meth:`begin` starts anew with the next reply."""
+
+    def __init__(self, settings: HoldSettings, counts: Counts) -> None:
+        self._settings = settings
+        self._counts = counts
+        self.shut = False
+        self.begun = False
+        """Something of the reply has been heard."""
+        self._spoken: list[str] = []
+        self._echoes = 0
+        self._false_alarms = 0
+        self._fell_ns: int | None = None
+        self._ignore_speech = False
+
+    def begin(self) -> None:
+        """A new reply."""
+        self.shut = self.begun = False
+        self._spoken = []
+        self._echoes = self._false_alarms = 0
+        self._fell_ns = None
+
+    def say(self, text: str) -> None:
+        """A sentence of the reply goes out."""
+        self.begun = True
+        self._spoken.append(text)
+
+    def may_shut(self) -> bool:
+        """Whether a voice may shut the gate now."""
+        heeded = self._echoes < ECHOES and self._false_alarms < FALSE_ALARMS and not self._ignore_speech
+        return self._settings.hold and not self.shut and heeded
+
+    def close(self) -> None:
+        self.shut = True
+        self._fell_ns = None
+        self._counts.held += 1
+
+    def open(self, *, false_alarm: bool) -> None:
+        self.shut = False
+        self._fell_ns = None
+        self._counts.resumed += 1
+        self._false_alarms += false_alarm
+
+    def fell(self, now_ns: int) -> None:
+        """The voice fell silent; its words are owed."""
+        self._fell_ns = now_ns
+
+    def rose(self) -> None:
+        """It came back: nothing runs out while somebody speaks."""
+        self._fell_ns = None
+
+    def turn_over(self) -> None:
+        """The speech that may have been ignored has ended."""
+        self._ignore_speech = False
+
+    def wordless(self, text: str, voiced_ms: float) -> bool:
+        """Whether speech that goes on has been given its chance; it does not shut the gate again."""
+        if text.strip() or voiced_ms < WORDLESS_MS:
+            return False
+        self._ignore_speech = True
+        return True
+
+    def patience_ends_ns(self) -> int | None:
+        """When the reply goes on though words are still owed."""
+        if not self.shut or self._fell_ns is None:
+            return None
+        return self._fell_ns + int(self._settings.false_interruption_ms * MS)
+
+    def may_merge(self) -> bool:
+        return self._settings.merge and not self.begun
+
+    def hears_itself(self, text: str) -> bool:
+        """Whether these words are ours, come back through the microphone."""
+        if not self._settings.echo or not is_echo(text, self._spoken):
+            return False
+        self._echoes += 1
+        self._counts.echoes += 1
+        return True
