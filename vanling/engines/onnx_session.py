@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+
+# Set before the import, when the library decides: it would otherwise report each start to its maker over the network
+# (and keep a device id under ~/.cache), which its own disable_telemetry_events() comes too late for.
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 import onnxruntime
 

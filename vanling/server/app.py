@@ -9,6 +9,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from vanling import __version__
 from vanling.server import xiaozhi
 from vanling.server.auth import Auth
 from vanling.server.routes import ota
@@ -20,8 +21,9 @@ OPEN_ROUTES = frozenset({"/healthz", *ota.PATHS, *(f"{path}/activate" for path i
 
 def create_app(settings: ServerSettings, auth: Auth) -> FastAPI:
     """The application; WebSockets do not pass through it (see ``websocket.py``)."""
-    app = FastAPI(title="vanling", redirect_slashes=False, redoc_url=None)
+    app = FastAPI(title="vanling", redirect_slashes=False, docs_url=None, redoc_url=None)
     app.include_router(ota.Ota(settings, lan_host).router())
+    app.add_api_route("/", _welcome, methods=["GET"], include_in_schema=False)
     app.add_api_route("/healthz", _healthz, methods=["GET"], include_in_schema=False)
     for path in xiaozhi.PATHS:
         for slash in ("", "/"):
@@ -49,6 +51,16 @@ class _Guard:
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         query = dict(parse_qsl(scope["query_string"].decode("latin-1")))
         return self._auth.check(headers, query)
+
+
+async def _welcome(request: Request) -> Response:
+    """For whoever opens the address that the server prints."""
+    return PlainTextResponse(
+        f"vanling {__version__} is running.\n\n"
+        f"Enter {request.url.scheme}://{request.url.netloc}{ota.PATHS[0]} as OTA URL in a XiaoZhi device.\n\n"
+        f"vanling {__version__} 正在运行。\n\n"
+        f"请在小智设备的配网页面把 OTA 地址填为 {request.url.scheme}://{request.url.netloc}{ota.PATHS[0]}\n"
+    )
 
 
 async def _healthz() -> Response:

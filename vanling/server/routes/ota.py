@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,6 +14,8 @@ from fastapi.responses import JSONResponse, PlainTextResponse
 from vanling.protocols.xiaozhi.bootstrap import ServerFacts, boot_reply, read_boot_request
 from vanling.server.public_url import Reached, websocket_url
 from vanling.server.settings import ServerSettings
+
+log = logging.getLogger(__name__)
 
 PATHS = ("/xiaozhi/ota", "/api/ota")
 WEBSOCKET_PATH = "/xiaozhi/v1/"
@@ -60,7 +63,19 @@ class Ota:
         now_ms = self.wall_ms()
         offset_min = time.localtime(now_ms / 1000).tm_gmtoff // 60
         facts = ServerFacts(self._url(request), now_ms, offset_min)
-        return JSONResponse(boot_reply(read_boot_request(headers, body), facts), headers=CORS)
+        device = read_boot_request(headers, body)
+        log.info(
+            "device asked where to connect",
+            extra={
+                "component": "OTA",
+                "event": "ota_request",
+                "device_id": device.device_id,
+                "firmware": device.firmware_version,
+                "remote": request.client.host if request.client else "",
+                "websocket_url": facts.websocket_url,
+            },
+        )
+        return JSONResponse(boot_reply(device, facts), headers=CORS)
 
     async def info(self, request: Request) -> Response:
         text = f"vanling's bootstrap for XiaoZhi devices. They will be sent to {self._url(request)}\n"
