@@ -110,6 +110,13 @@ class Rejoin(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class GuessHeard(Event):
+    """What the turn says if nothing more comes: recognised at the falling edge, before the silence is confirmed."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Answered(Event):
     """The reply to the last turn has begun to be heard: nothing can be joined to that turn any more."""
 

@@ -38,6 +38,22 @@ class Upgrade(Action):
     """None for typed text and for what we say of our own accord."""
     epoch: int
     """Of the reply; the machine may already be further when this is done."""
+    goes_on: bool = False
+    """These words are those of the last turn and more: they take their place."""
+    thought_ahead: bool = False
+    """The reply that :class:`ThinkAhead` began is this one."""
+
+
+@dataclass(frozen=True, slots=True)
+class ThinkAhead(Action):
+    """Begin to answer behind a shut gate what the user has probably said."""
+
+    act: Act
+
+
+@dataclass(frozen=True, slots=True)
+class ThinkAgain(Action):
+    """Drop what was thought ahead."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,7 +57,7 @@ class SessionBuilder:
             SessionParts(
                 session_id=session_id,
                 machine=SessionMachine(session_id, spec, self.settings, self.clock.now_ns()),
-                outlet=Outlet(spec, self.pacing),
+                new_outlet=lambda: Outlet(spec, self.pacing),
                 downlink=spec,
                 hearing=[node for node in self.templates if isinstance(node, SyncTemplate)],
                 reply=[node for node in self.templates if isinstance(node, AsyncTemplate)],

@@ -29,6 +29,8 @@ class HoldSettings:
     """Pieces of one sentence become one turn."""
     echo: bool = True
     """Our own words coming back are no turn."""
+    think_ahead: bool = True
+    """In realtime mode, begin to answer at the falling edge, behind a shut gate."""
     false_interruption_ms: float = 2_000
     """How long words may be owed, from the falling edge on, before the reply goes on without them."""
 

@@ -19,6 +19,7 @@ from vanling.dialogue.phrases import Phrase
 from vanling.pipeline.events import (
     Answered,
     Event,
+    GuessHeard,
     PartialHeard,
     Rejoin,
     SetMode,
@@ -31,7 +32,18 @@ from vanling.pipeline.events import (
     VoiceHeard,
     VoiceLapsed,
 )
-from vanling.session.actions import Action, End, Hear, HoldRunning, ReleaseRunning, Send, StopRunning, Upgrade
+from vanling.session.actions import (
+    Action,
+    End,
+    Hear,
+    HoldRunning,
+    ReleaseRunning,
+    Send,
+    StopRunning,
+    ThinkAgain,
+    ThinkAhead,
+    Upgrade,
+)
 from vanling.session.ear import Ear
 from vanling.session.frame import (
     Abort,
@@ -114,6 +126,8 @@ class SessionMachine:
         self._hold = Hold(settings.hold, self.counts)
         self._answering: TurnHeard | None = None
         """The spoken turn that the running reply answers."""
+        self._guess = ""
+        """What is being answered ahead of its confirmation."""
         self._texts: deque[str] = deque()
         self._mode_only = False
         self._stopped = False
@@ -138,11 +152,14 @@ class SessionMachine:
         last_ns, self._last_audio_ns = self._last_audio_ns, now_ns
         gap = last_ns is not None and now_ns - last_ns >= AUDIO_GAP_MS * MS
         if gap and self.mode.hands_free and (not self._ear.speech or self._stall_off):
-            return [Hear(self._set_mode(fresh=True))]
+            return self._settled([Hear(self._set_mode(fresh=True))])
         return []
 
     def on_frame(self, frame: Frame, now_ns: int) -> list[Action]:
         """Any frame but audio."""
+        return self._settled(self._take_frame(frame, now_ns))
+
+    def _take_frame(self, frame: Frame, now_ns: int) -> list[Action]:
         if self.phase is Phase.ENDED:
             return []
         if isinstance(frame, Close):
@@ -170,6 +187,9 @@ class SessionMachine:
 
     def on_hearing(self, event: Event, now_ns: int) -> list[Action]:
         """An event left the hearing half."""
+        return self._settled(self._take_hearing(event, now_ns))
+
+    def _take_hearing(self, event: Event, now_ns: int) -> list[Action]:
         if self.phase is Phase.ENDED:
             return []
         match event:
@@ -187,6 +207,8 @@ class SessionMachine:
                 self._activity_ns = now_ns
             case SpeechEnded():
                 self._ear.end()
+            case GuessHeard(text):
+                return self._think_ahead(text)
             case PartialHeard(text, voiced_ms):
                 return self._release("wordless", false_alarm=True) if self._hold.wordless(text, voiced_ms) else []
             case TurnOver():
@@ -195,7 +217,7 @@ class SessionMachine:
                 self._activity_ns = now_ns
             case TurnHeard() if self._ear.take(event):
                 return self._outcome(event, now_ns) + self._queued_texts()
-        return self._release_unless_owed()
+        return []
 
     # --- the round that speaks ------------------------------------------------------------------------------------
 
@@ -218,6 +240,9 @@ class SessionMachine:
 
     def on_time(self, now_ns: int) -> list[Action]:
         """A moment has come; harmless at any time."""
+        return self._settled(self._take_time(now_ns))
+
+    def _take_time(self, now_ns: int) -> list[Action]:
         actions: list[Action] = []
         if self.phase in (Phase.IDLE, Phase.ENDED):
             return actions
@@ -325,7 +350,26 @@ class SessionMachine:
         self._activity_ns = now_ns
         self._greeting_ns = None
         self._hold.rose()
-        return self._barge_in(now_ns)
+        return self._think_again() + self._barge_in(now_ns)
+
+    def _think_ahead(self, text: str) -> list[Action]:
+        """Nothing of it is heard, stored or executed before the turn is confirmed (rule 3.1)."""
+        idle = not self._running and not self._ear.owes and not self._texts
+        if not self._settings.hold.think_ahead or self.mode is not ListenMode.REALTIME or not idle:
+            return []
+        if not self._ear.speech or self._ear.voice or not self._ear.up_to_date:
+            return []
+        actions = self._think_again()
+        self._guess = text
+        self.counts.speculations += 1
+        return [*actions, ThinkAhead(UserSaid(text))]
+
+    def _think_again(self) -> list[Action]:
+        if not self._guess:
+            return []
+        self._guess = ""
+        self.counts.dropped += 1
+        return [ThinkAgain()]
 
     def _voice_heard(self) -> list[Action]:
         """Voice before the first frame of a reply has left makes it wait (rule 3.2)."""
@@ -349,10 +393,14 @@ class SessionMachine:
         self.epoch += 1
         return [ReleaseRunning(self.epoch, reason)]
 
-    def _release_unless_owed(self) -> list[Action]:
-        """A gate is shut for a voice, and for the words that it owes; without either it opens."""
-        waits = self._ear.voicing or self._ear.speech or self._ear.owes
-        return [] if waits else self._release("silence", false_alarm=True)
+    def _settled(self, actions: list[Action]) -> list[Action]:
+        """A gate is shut, and a guess kept, for a voice and for the words that it owes; without either they go."""
+        if self._hold.shut or self._guess:
+            if self.phase is Phase.ENDED:
+                actions += self._think_again()
+            elif not (self._ear.voicing or self._ear.speech or self._ear.owes):
+                actions += [*self._think_again(), *self._release("silence", false_alarm=True)]
+        return actions
 
     def _barge_in(self, now_ns: int) -> list[Action]:
         """Voice interrupts in realtime mode; an onset inside the lockout is judged again when it ends (rule 3.7)."""
@@ -414,13 +462,19 @@ class SessionMachine:
         return self._upgrade(Say(which), None)
 
     def _upgrade(self, act: Act, turn: TurnHeard | None) -> list[Action]:
+        thought_ahead = bool(self._guess) and turn is not None and act == UserSaid(self._guess)
         actions = self._interrupt("upgrade")
+        if thought_ahead:
+            self._guess = ""
+        else:
+            actions += self._think_again()
         self._running = True
         self._greeting_ns = None
         self._end_after_reply = ""
         self._answering = turn
         self._hold.begin()
-        upgrade = Upgrade(act, turn, self.epoch)
+        goes_on = turn is not None and turn.over.reason == "merged"
+        upgrade = Upgrade(act, turn, self.epoch, goes_on, thought_ahead)
         if self._ear.voicing and self.mode.hands_free and self._hold.may_shut():
             return [*actions, upgrade, *self._shut("voice")]
         return [*actions, upgrade]

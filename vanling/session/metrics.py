@@ -36,6 +36,8 @@ class TurnTimes:
     """What the model needed for the first sentence."""
     tts_busy_ms: float = 0.0
     """What the voice needed for its first audio."""
+    thought_ahead: bool = False
+    """The reply was begun before the turn was confirmed."""
 
     def latency_ms(self) -> dict[str, float | None]:
         """``endpoint, asr, llm_first, tts_first, first_audio, own`` in milliseconds from t0, None where not reached."""

@@ -39,6 +39,8 @@ class Round:
         self.hearing = hearing
         self.times: TurnTimes | None = None
         self.stopped = False
+        self.upgraded = False
+        self._begun_ns = 0
         self._session_id = session_id
         self._task: asyncio.Task[None] | None = None
 
@@ -46,18 +48,21 @@ class Round:
     def id(self) -> str:
         return f"{self._session_id}-{self.number}"
 
-    def upgrade(
-        self,
-        act: Act,
-        turn: TurnHeard | None,
-        now_ns: int,
-        start_gap_ms: float,
-        reply: Callable[[], Coroutine[Any, Any, None]],
-    ) -> asyncio.Task[None]:
-        """Begin to answer; from here on this is the running round."""
-        self.times = _times(turn, now_ns, start_gap_ms)
-        self._task = asyncio.create_task(reply(), name=f"reply {self.id}")
+    def begin(self, reply: Coroutine[Any, Any, None], now_ns: int) -> asyncio.Task[None]:
+        """Begin to answer, be it on a guess."""
+        self._begun_ns = now_ns
+        self._task = asyncio.create_task(reply, name=f"reply {self.id}")
         return self._task
+
+    def upgrade(self, turn: TurnHeard | None, now_ns: int, start_gap_ms: float) -> float:
+        """From here on this is the running round. Returns by how many ms it is ahead of one that begins now."""
+        self.upgraded = True
+        guessed, self.times = self.times, _times(turn, now_ns, start_gap_ms)
+        if guessed is not None:
+            # What the engines did before was done while the silence had to be waited for anyway.
+            self.times.llm_first_ns, self.times.tts_first_ns = guessed.llm_first_ns, guessed.tts_first_ns
+            self.times.thought_ahead = True
+        return (now_ns - self._begun_ns) / 1e6
 
     def stop(self) -> None:
         """Cancel the reply; what it still makes is not offered to the outlet any more."""
@@ -74,43 +79,55 @@ class ReplyRun:
         round_: Round,
         outlet: Outlet,
         pump: Callable[[], None],
-        room: Callable[[], Coroutine[Any, Any, None]],
         error: Callable[[ErrorCode, str], None],
     ) -> None:
-        self._round = round_
-        self._outlet = outlet
+        self.round = round_
+        self.outlet = outlet
         self._pump = pump
-        self._room = room
         self._error = error
-        self._reported = False
+        self._failure: tuple[ErrorCode, str] | None = None
+        self._room: asyncio.Future[None] | None = None
+
+    def adopt(self, turn: TurnHeard | None, now_ns: int, start_gap_ms: float) -> float:
+        """What was thought becomes the running round's reply; see :meth:`Round.upgrade`."""
+        saved_ms = self.round.upgrade(turn, now_ns, start_gap_ms)
+        if self._failure is not None:
+            self._error(*self._failure)
+        return saved_ms
+
+    def make_room(self) -> None:
+        """The outlet has sent something: go on where that is enough."""
+        if self._room is not None and not self._room.done() and (self.outlet.has_room or self.round.stopped):
+            self._room.set_result(None)
 
     async def run(self, templates: Sequence[AsyncTemplate], context: NodeContext, act: Act) -> None:
         status = ReplyStatus.FAILED
         try:
             async with aclosing(run_reply(templates, context, TurnComplete(act))) as events:
                 async for event in events:
-                    if self._round.stopped:
+                    if self.round.stopped:
                         return
                     if isinstance(event, ReplyEnd):
                         status = self._ended(event)
                     else:
                         self._offer(event)
                     self._pump()
-                    if not self._outlet.has_room:
-                        await self._room()
+                    if not self.outlet.has_room:
+                        self._room = asyncio.get_running_loop().create_future()
+                        await self._room
         except Exception:
             log.exception(
                 "reply failed",
                 extra={"component": "ROUND", "event": "reply_error", "session_id": context.session_id},
             )
-            self._error(ErrorCode.INTERNAL, "the reply could not be completed")
+            self._report(ErrorCode.INTERNAL, "the reply could not be completed")
         finally:
-            if not self._round.stopped:
-                self._outlet.end(status)
+            if not self.round.stopped:
+                self.outlet.end(status)
                 self._pump()
 
     def _offer(self, event: Event) -> None:
-        outlet = self._outlet
+        outlet = self.outlet
         match event:
             case AudioOut(packets, duration_ms):
                 for packet in packets:
@@ -125,7 +142,7 @@ class ReplyRun:
                 outlet.sentence(text, emotion)
                 outlet.sentence_end()
             case Progress():
-                _note(self._round.times, event)
+                _note(self.round, event)
 
     def _ended(self, event: ReplyEnd) -> ReplyStatus:
         if event.end.status is EndStatus.DONE:
@@ -139,17 +156,18 @@ class ReplyRun:
             extra={
                 "component": "ROUND",
                 "event": "reply_failed",
-                "round_id": self._round.id,
+                "round_id": self.round.id,
                 "reason": event.end.detail,
             },
         )
         return ReplyStatus.FAILED
 
     def _report(self, code: ErrorCode, message: str) -> None:
-        """One error of a reply is enough for its client."""
-        if not self._reported:
-            self._reported = True
-            self._error(code, message)
+        """One error of a reply is enough for its client; of a reply that is only thought, none gets out."""
+        if self._failure is None:
+            self._failure = (code, message)
+            if self.round.upgraded:
+                self._error(code, message)
 
 
 def _times(turn: TurnHeard | None, now_ns: int, start_gap_ms: float) -> TurnTimes:
@@ -165,17 +183,21 @@ def _times(turn: TurnHeard | None, now_ns: int, start_gap_ms: float) -> TurnTime
     )
 
 
-def _note(times: TurnTimes | None, progress: Progress) -> None:
-    if times is None:
-        return
+def _note(round_: Round, progress: Progress) -> None:
+    """Write a milestone down; what was reached before the turn was over cost it nothing."""
+    if round_.times is None:
+        round_.times = TurnTimes(progress.at_ns)
+    times = round_.times
+    since_ns = progress.at_ns - (times.asr_ns or times.speech_end_ns)
+    busy_ms = min(progress.busy_ms, since_ns / 1e6) if times.thought_ahead else progress.busy_ms
     match progress.what:
         case Milestone.LLM_FIRST:
             times.llm_first_ns = progress.at_ns
         case Milestone.SENTENCE_FIRST:
-            times.llm_busy_ms = progress.busy_ms
+            times.llm_busy_ms = busy_ms
         case Milestone.TTS_FIRST:
             times.tts_first_ns = progress.at_ns
-            times.tts_busy_ms = progress.busy_ms
+            times.tts_busy_ms = busy_ms
 
 
 def find_spec(templates: Sequence[object]) -> AudioSpec | None:

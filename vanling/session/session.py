@@ -11,10 +11,22 @@ from typing import Any
 from vanling.clock import Clock
 from vanling.contracts.audio import AudioSpec
 from vanling.dialogue.conversation import Conversation
+from vanling.dialogue.ling import Act
 from vanling.pipeline.chain import HearingHalf
 from vanling.pipeline.events import AudioFrame, Event
 from vanling.pipeline.node import AsyncTemplate, NodeContext, SyncTemplate
-from vanling.session.actions import Action, End, Hear, HoldRunning, ReleaseRunning, Send, StopRunning, Upgrade
+from vanling.session.actions import (
+    Action,
+    End,
+    Hear,
+    HoldRunning,
+    ReleaseRunning,
+    Send,
+    StopRunning,
+    ThinkAgain,
+    ThinkAhead,
+    Upgrade,
+)
 from vanling.session.frame import (
     Audio,
     Close,
@@ -49,7 +61,7 @@ class SessionParts:
 
     session_id: str
     machine: SessionMachine
-    outlet: Outlet
+    new_outlet: Callable[[], Outlet]
     downlink: AudioSpec | None
     hearing: Sequence[SyncTemplate]
     reply: Sequence[AsyncTemplate]
@@ -67,12 +79,13 @@ class Session:
     def __init__(self, parts: SessionParts) -> None:
         self._parts = parts
         self._machine = parts.machine
-        self._outlet = parts.outlet
+        self._outlet = parts.new_outlet()
         self._outbound = parts.outbound
         self._clock = parts.clock
         self._slot = parts.wheel.slot(self._on_time)
         self._tasks: set[asyncio.Task[None]] = set()
-        self._room: asyncio.Future[None] | None = None
+        self._run: ReplyRun | None = None
+        self._guess: ReplyRun | None = None
         self._waits_for_writable = False
         self._ended = False
         self._context = NodeContext(
@@ -141,6 +154,10 @@ class Session:
                     self._upgrade(action)
                 case StopRunning(reason):
                     self._stop_running(reason)
+                case ThinkAhead(act):
+                    self._think_ahead(act)
+                case ThinkAgain():
+                    self._think_again()
                 case HoldRunning(reason):
                     self._hold_running(reason)
                 case ReleaseRunning(epoch, reason):
@@ -151,20 +168,39 @@ class Session:
 
     def _upgrade(self, upgrade: Upgrade) -> None:
         """The shadow speaks, and a fresh one takes over the hearing half with all of its state."""
-        running, now_ns = self._shadow, self._clock.now_ns()
-        self._running = running
-        self._shadow = Round(running.number + 1, self.id, running.hearing)
-        self._outlet.begin(upgrade.epoch)
-        run = ReplyRun(running, self._outlet, self._pump, self._wait_for_room, self._send_error)
-        task = running.upgrade(
-            upgrade.act,
-            upgrade.turn,
-            now_ns,
-            self._parts.start_gap_ms,
-            lambda: run.run(self._parts.reply, self._context, upgrade.act),
-        )
-        self._own(task)
-        self._log(logging.INFO, "round upgraded", "round_upgraded", round_id=running.id, epoch=upgrade.epoch)
+        now_ns = self._clock.now_ns()
+        if upgrade.thought_ahead and self._guess is not None:
+            run, self._guess = self._guess, None
+            saved_ms = run.adopt(upgrade.turn, now_ns, self._parts.start_gap_ms)
+            self._machine.counts.saved_ms += saved_ms
+            self._outlet = run.outlet
+            self._outlet.release(upgrade.epoch)
+        else:
+            self._outlet.begin(upgrade.epoch)
+            run = self._begin(self._outlet, upgrade.act, now_ns)
+            run.adopt(upgrade.turn, now_ns, self._parts.start_gap_ms)
+        self._run, self._running = run, run.round
+        self._shadow = Round(self._shadow.number + 1, self.id, self._shadow.hearing)
+        self._log(logging.INFO, "round upgraded", "round_upgraded", round_id=run.round.id, epoch=upgrade.epoch)
+
+    def _begin(self, outlet: Outlet, act: Act, now_ns: int) -> ReplyRun:
+        round_ = Round(self._shadow.number, self.id, self._shadow.hearing)
+        run = ReplyRun(round_, outlet, self._pump, self._send_error)
+        self._own(round_.begin(run.run(self._parts.reply, self._context, act), now_ns))
+        return run
+
+    def _think_ahead(self, act: Act) -> None:
+        outlet, now_ns = self._parts.new_outlet(), self._clock.now_ns()
+        outlet.begin(0)
+        outlet.hold(now_ns)
+        self._guess = self._begin(outlet, act, now_ns)
+        self._log(logging.DEBUG, "thinking ahead", "speculation_started")
+
+    def _think_again(self) -> None:
+        guess, self._guess = self._guess, None
+        if guess is not None:
+            guess.round.stop()
+            self._log(logging.DEBUG, "thought ahead in vain", "speculation_dropped")
 
     def _stop_running(self, reason: str) -> None:
         running, self._running = self._running, None
@@ -173,7 +209,6 @@ class Session:
         running.stop()
         for message in self._outlet.interrupt(self._clock.now_ns()):
             self._emit(message, running)
-        self._open_room()
         self._log(logging.INFO, "round stopped", "round_stopped", round_id=running.id, reason=reason)
 
     def _hold_running(self, reason: str) -> None:
@@ -202,8 +237,8 @@ class Session:
             running = self._running
             for message in messages:
                 self._emit(message, running)
-        if self._outlet.has_room:
-            self._open_room()
+        if self._run is not None:
+            self._run.make_room()
         self._arm()
 
     def _emit(self, message: OutputMessage, running: Round | None) -> None:
@@ -259,16 +294,6 @@ class Session:
         self._slot.arm(deadline_ns)
 
     # --- tasks ----------------------------------------------------------------------------------------------------
-
-    async def _wait_for_room(self) -> None:
-        """Until the outlet has sent enough, or its reply was stopped."""
-        if self._room is None or self._room.done():
-            self._room = asyncio.get_running_loop().create_future()
-        await self._room
-
-    def _open_room(self) -> None:
-        if self._room is not None and not self._room.done():
-            self._room.set_result(None)
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         self._own(asyncio.create_task(work))

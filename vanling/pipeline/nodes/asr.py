@@ -14,6 +14,7 @@ from vanling.pipeline.events import (
     Answered,
     Event,
     FinishTurn,
+    GuessHeard,
     PartialHeard,
     Rejoin,
     SetMode,
@@ -80,7 +81,7 @@ class AsrNode(SyncNode):
             if self._listening:
                 self._open()
         elif isinstance(event, SpeechPaused):
-            self._speculate()
+            self._speculate(out)
         elif isinstance(event, SetMode):
             self._set_mode(event)
         elif isinstance(event, SpeechEnded):
@@ -145,14 +146,22 @@ class AsrNode(SyncNode):
         if event.listening and (self._speaking or (event.fresh and not event.hands_free)):
             self._open()
 
-    def _speculate(self) -> None:
+    def _speculate(self, out: Out) -> None:
         turn = self._turn
         if self._settings.speculate and turn.stream is not None:
             turn.drop()
             turn.guess = asyncio.get_running_loop().create_future()
-            turn.guess.add_done_callback(_retrieve)
+            turn.guess.add_done_callback(lambda guess: self._tell_guess(turn, guess, out))
             turn.guess_voiced_samples = turn.voiced_samples
             self._spawn(_guess(turn.stream, turn.guess))
+
+    def _tell_guess(self, turn: _Turn, guess: asyncio.Future[AsrResult], out: Out) -> None:
+        """A guess came back; one that was withdrawn must not leave a "never retrieved" warning behind."""
+        if guess.cancelled() or guess.exception() is not None or self._closed:
+            return
+        still_true = turn is self._turn and turn.guess_voiced_samples == turn.voiced_samples
+        if still_true and guess.result().outcome is Outcome.TEXT:
+            out(GuessHeard(guess.result().text))
 
     def _tell_partial(self, turn: _Turn, stream: AsrStream, out: Out) -> None:
         step = self._settings.partials_ms * MODEL_RATE / 1000
@@ -189,7 +198,7 @@ class AsrNode(SyncNode):
         for window in second.windows:
             first.take(first.stream, window)
         self._joinable[self._number] = first
-        self._spawn(self._resolve(self._number, first, first.stream, now_ns, out, apart))
+        self._spawn(self._resolve(self._number, first, now_ns, out, apart))
 
     def _finish(self, reason: str, out: Out) -> None:
         turn, self._turn = self._turn, _Turn()
@@ -207,12 +216,12 @@ class AsrNode(SyncNode):
         else:
             self._joinable = {number: kept for number, kept in self._joinable.items() if number == self._number - 1}
             self._joinable[self._number] = turn
-            self._spawn(self._resolve(self._number, turn, turn.stream, now_ns, out, None))
+            self._spawn(self._resolve(self._number, turn, now_ns, out))
         if reason == "length":
             self._open()
 
     async def _resolve(
-        self, number: int, turn: _Turn, stream: AsrStream, asked_ns: int, out: Out, instead: AsrResult | None
+        self, number: int, turn: _Turn, asked_ns: int, out: Out, instead: AsrResult | None = None
     ) -> None:
         """Wait for the words of an ended turn: the guess of its last falling edge where nothing was said since.
 
@@ -222,7 +231,7 @@ class AsrNode(SyncNode):
         result = AsrResult(Outcome.EMPTY)
         try:
             async with asyncio.timeout(self._settings.timeout_ms / 1000):
-                result = await self._words(turn, stream)
+                result = await self._words(turn)
         except TimeoutError:
             failure = str(EngineTimeoutError(f"no words from the recogniser within {self._settings.timeout_ms:g} ms"))
         except Exception as error:  # whatever the engine raises, the turn must get its outcome
@@ -238,13 +247,14 @@ class AsrNode(SyncNode):
             now_ns = self._clock.now_ns()
             out(TurnOutcome(number, result, now_ns, (now_ns - asked_ns) / 1e6, failure))
 
-    async def _words(self, turn: _Turn, stream: AsrStream) -> AsrResult:
+    async def _words(self, turn: _Turn) -> AsrResult:
         if turn.guess is not None and turn.guess_voiced_samples == turn.voiced_samples:
             try:
                 return await asyncio.shield(turn.guess)
             except VanlingError:
                 pass  # a guess that failed is asked again, now that the turn is certain
-        return await stream.hypothesis(Priority.CONFIRMED)
+        assert turn.stream is not None
+        return await turn.stream.hypothesis(Priority.CONFIRMED)
 
 
 class _Turn:
@@ -312,12 +322,6 @@ async def _guess(stream: AsrStream, guess: asyncio.Future[AsrResult]) -> None:
     else:
         if not guess.done():
             guess.set_result(result)
-
-
-def _retrieve(future: asyncio.Future[AsrResult]) -> None:
-    """A withdrawn guess must not leave a "never retrieved" warning behind."""
-    if not future.cancelled():
-        future.exception()
 
 
 def join_words(first: str, second: str) -> str:
