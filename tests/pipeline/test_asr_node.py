@@ -27,7 +27,7 @@ from vanling.pipeline.events import (
 from vanling.pipeline.nodes.asr import AsrNode, AsrSettings, AsrTemplate
 
 WINDOW_MS = 32
-SETTINGS = AsrSettings()
+SETTINGS = AsrSettings(partials_ms=0)
 
 
 class Ear:
@@ -421,7 +421,7 @@ async def test_outcomes_may_come_in_another_order_than_their_turns() -> None:
 
 @virtual
 async def test_endless_speech_is_cut_and_goes_on() -> None:
-    ear = Ear(FakeAsr(["one", "two", "three"]), AsrSettings(max_turn_ms=3_200, speculate=False))
+    ear = Ear(FakeAsr(["one", "two", "three"]), AsrSettings(max_turn_ms=3_200, speculate=False, partials_ms=0))
     ear.mode()
     ear.start(4)
     ear.windows(True, 240)

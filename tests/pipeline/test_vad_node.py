@@ -112,7 +112,7 @@ def test_edges(script: list[tuple[float, int]], edges: list[str]) -> None:
 def test_an_edge_follows_the_window_that_made_it() -> None:
     ear = Ear()
     ear.windows(VOICE, 4)
-    assert ear.bench.names() == ["Window"] * 4 + ["SpeechStarted"]
+    assert ear.bench.names() == ["Window"] * 2 + ["VoiceHeard"] + ["Window"] * 2 + ["SpeechStarted"]
 
 
 def test_silence_does_not_end_a_press() -> None:
@@ -201,7 +201,7 @@ def test_the_last_samples_of_a_press_are_heard() -> None:
     ear.push(pcm(512 + 300, value=5_000))
     ear.push(FinishTurn("stop"))
     ear.handle.judge(VOICE, VOICE)
-    assert ear.bench.names() == ["Window", "Window", "FinishTurn"]
+    assert ear.bench.names() == ["Window", "Window", "VoiceHeard", "FinishTurn"]
     last = ear.bench.of(Window)[1].pcm
     assert np.all(last[:300] > 0.1)
     assert np.all(last[300:] == 0)

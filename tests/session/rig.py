@@ -58,7 +58,8 @@ APOLOGY = ("Sorry.", (Pcm(np.full(16_000, 0.25, np.float32), 16_000),))
 
 QUIET = SessionSettings(no_activity_ms=None, wake_words=(WAKE,), greeting=False)
 PACING = PacingSettings()
-ASR = AsrSettings()
+ASR = AsrSettings(partials_ms=0)
+"""Without partials, which would take steps of a recogniser's script; their own tests switch them on."""
 TTS = TtsSettings(apology=APOLOGY)
 LIMITS = LingLimits()
 
