@@ -123,7 +123,7 @@ def test_variables_of_others_are_left_alone() -> None:
         ("auth.required=maybe", '"auto", true or false'),
         ("vad.threshold=1.01", "a number from 0 to 1"),
         ("vad.pre_roll_ms=-1", "from 0 to 5000"),
-        ("turn.speculate=reply", '"auto", "asr", "off"'),
+        ("turn.speculate=all", '"auto", "reply", "asr", "off"'),
         ("session.language=English", "(auto|[a-z]{2,3})"),
         ("pacing.lead_frames=0", "from 1 to 10"),
         ("pacing.lead_frames=11", "from 1 to 10"),

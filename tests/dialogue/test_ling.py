@@ -173,6 +173,8 @@ async def test_the_model_sees_the_system_prompt_and_the_history() -> None:
     llm = FakeLlm()
     brain = ling(llm, conversation, system="Be kind.")
     await ask(brain, "one")
+    assert conversation.messages() == [], "Ling only reads: the reply may be a guess"
+    conversation.user_said("one")
     conversation.assistant_said("first answer")
     await ask(brain, "two")
     assert llm.asked[1] == (

@@ -9,6 +9,9 @@ from vanling.contracts.engines import AsrResult, Outcome
 from vanling.pipeline.events import (
     Event,
     FinishTurn,
+    GuessHeard,
+    PartialHeard,
+    Rejoin,
     SetMode,
     SpeechEnded,
     SpeechPaused,
@@ -17,8 +20,21 @@ from vanling.pipeline.events import (
     TurnHeard,
     TurnOutcome,
     TurnOver,
+    VoiceHeard,
+    VoiceLapsed,
 )
-from vanling.session.actions import Action, End, Hear, Send, StopRunning, Upgrade
+from vanling.session.actions import (
+    Action,
+    End,
+    Hear,
+    HoldRunning,
+    ReleaseRunning,
+    Send,
+    StopRunning,
+    ThinkAgain,
+    ThinkAhead,
+    Upgrade,
+)
 from vanling.session.frame import (
     Abort,
     Detect,
@@ -30,6 +46,8 @@ from vanling.session.frame import (
     OutputMessage,
     ReplyDone,
     ReplyStatus,
+    Say,
+    Sentence,
     Text,
     TtsStart,
 )
@@ -56,6 +74,7 @@ class Desk:
         self.machine = SessionMachine("s1", self.spec, self.settings, 0)
         self._turn = 0
         self._open_stops: list[TurnOver] = []
+        self.rejoined: list[tuple[Rejoin, TurnOver]] = []
         self.outcome: AsrResult = AsrResult(Outcome.NOTHING)
         self.voiced_ms = 0.0
 
@@ -86,6 +105,9 @@ class Desk:
     def abort(self) -> list[Action]:
         return self.frame(Abort())
 
+    def say(self, text: str = "tea is ready") -> list[Action]:
+        return self.frame(Say(text=text, ref="r1"))
+
     def audio(self) -> list[Action] | None:
         actions = self.machine.on_audio(self.now_ns)
         return None if actions is None else self._do(actions)
@@ -95,8 +117,21 @@ class Desk:
     def hear(self, event: Event) -> list[Action]:
         return self._do(self.machine.on_hearing(event, self.now_ns))
 
+    def voice(self) -> list[Action]:
+        """64 ms of it: perhaps speech."""
+        return self.hear(VoiceHeard())
+
+    def lapse(self) -> list[Action]:
+        return self.hear(VoiceLapsed())
+
     def onset(self) -> list[Action]:
-        return self.hear(SpeechStarted())
+        return self.voice() + self.hear(SpeechStarted())
+
+    def guess(self, text: str = "hello") -> list[Action]:
+        return self.hear(GuessHeard(text))
+
+    def partial(self, text: str, voiced_ms: float) -> list[Action]:
+        return self.hear(PartialHeard(text, voiced_ms))
 
     def pause(self) -> list[Action]:
         return self.hear(SpeechPaused())
@@ -126,6 +161,11 @@ class Desk:
         self.pause()
         return self.words(self.over(reason, voiced_ms), said, failure)
 
+    def merged(self, said: str = "one two") -> list[Action]:
+        """The words of two pieces that are recognised together."""
+        _, over = self.rejoined.pop(0)
+        return self.words(over, said)
+
     # --- what is spoken ---
 
     def tts_start(self) -> list[Action]:
@@ -134,10 +174,14 @@ class Desk:
     def reply_done(self, status: ReplyStatus = ReplyStatus.COMPLETED) -> list[Action]:
         return self._do(self.machine.on_output(ReplyDone(epoch=self.machine.epoch, status=status), self.now_ns))
 
-    def speak(self) -> None:
-        """Typed text whose reply has begun to be spoken."""
+    def sentence(self, text: str = "the answer is forty two") -> list[Action]:
+        return self._do(self.machine.on_output(Sentence(epoch=self.machine.epoch, text=text), self.now_ns))
+
+    def speak(self, sentence: str = "the answer is forty two") -> None:
+        """Typed text whose reply has begun to be heard."""
         self.text("a question")
         self.tts_start()
+        self.sentence(sentence)
 
     # --- time ---
 
@@ -178,6 +222,10 @@ class Desk:
 
     def _answer(self, event: Event) -> list[Action]:
         """What the hearing half makes of an event: a finish is answered by a turn, the rest comes out as it went in."""
+        if isinstance(event, Rejoin):
+            over = self.over("merged", event.first.over.voiced_ms + event.second.over.voiced_ms)
+            self.rejoined.append((event, over))
+            return []
         if not isinstance(event, FinishTurn):
             return self.hear(event)
         over = self.over(event.reason, self.voiced_ms)
@@ -197,7 +245,7 @@ def messages(actions: list[Action]) -> list[OutputMessage]:
 
 
 def kinds(actions: list[Action]) -> list[str]:
-    """Actions as short words: ``hear:SetMode``, ``send:Heard``, ``upgrade:UserSaid``, ``stop``, ``end``."""
+    """Actions as short words: ``hear:SetMode``, ``send:Heard``, ``upgrade:UserSaid``, ``stop``, ``hold:voice``, ``end``."""
     names = []
     for action in actions:
         match action:
@@ -209,6 +257,14 @@ def kinds(actions: list[Action]) -> list[str]:
                 names.append(f"upgrade:{type(act).__name__}")
             case StopRunning():
                 names.append("stop")
+            case HoldRunning(reason):
+                names.append(f"hold:{reason}")
+            case ReleaseRunning(_, reason):
+                names.append(f"release:{reason}")
+            case ThinkAhead():
+                names.append("think")
+            case ThinkAgain():
+                names.append("drop")
             case End():
                 names.append("end")
     return names

@@ -16,9 +16,13 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from tests.session.witness import Witness
 from vanling.contracts.audio import AudioSpec
 from vanling.contracts.engines import AsrResult, Outcome
+from vanling.dialogue.ling import Act
 from vanling.pipeline.events import (
     Event,
     FinishTurn,
+    GuessHeard,
+    PartialHeard,
+    Rejoin,
     SetMode,
     SpeechEnded,
     SpeechPaused,
@@ -27,8 +31,21 @@ from vanling.pipeline.events import (
     TurnHeard,
     TurnOutcome,
     TurnOver,
+    VoiceHeard,
+    VoiceLapsed,
 )
-from vanling.session.actions import Action, End, Hear, Send, StopRunning, Upgrade
+from vanling.session.actions import (
+    Action,
+    End,
+    Hear,
+    HoldRunning,
+    ReleaseRunning,
+    Send,
+    StopRunning,
+    ThinkAgain,
+    ThinkAhead,
+    Upgrade,
+)
 from vanling.session.frame import (
     Abort,
     Audio,
@@ -43,11 +60,14 @@ from vanling.session.frame import (
     OutputMessage,
     ReplyDone,
     ReplyStatus,
+    Say,
+    Sentence,
     Text,
     TtsStart,
 )
 from vanling.session.machine import Phase, SessionMachine, SessionSettings
-from vanling.session.outlet import Outlet, PacingSettings
+from vanling.session.outlet import Outlet, OutletState, PacingSettings
+from vanling.session.settings import HoldSettings
 
 MS = 1_000_000
 SPEC = AudioSpec()
@@ -64,7 +84,7 @@ class Hearing:
     """
 
     owed: deque[tuple[float, str | Event]] = field(default_factory=deque)
-    state: str = "idle"  # idle, speech, falling
+    state: str = "idle"  # idle, blip, speech, falling
     listening: bool = False
     hands_free: bool = True
     open: bool = False
@@ -82,28 +102,45 @@ class Hearing:
             return [item]
         if isinstance(item, FinishTurn):
             return self._over(item.reason, now_ns)
-        if item == "voice":
-            self.voiced_ms += 400
-            before, self.state = self.state, "speech"
-            if before == "speech":
-                return []
-            if self.listening:
-                self.open = True
-            return [SpeechStarted() if before == "idle" else SpeechResumed()]
-        if item == "silence" and self.state == "speech":
-            self.state = "falling"
-            return [SpeechPaused()]
-        if item == "silence" and self.state == "falling":
-            self.state = "idle"
-            events: list[Event] = []
-            if self.hands_free:
-                events += self._over("silence", now_ns) if self.open else []
-                events.append(SpeechEnded(500))
-            return events
+        if isinstance(item, Rejoin):
+            return self._over("merged", now_ns, voiced_ms=800)
+        before = self.state
+        match item, before:
+            case "blip", "idle":
+                self.state = "blip"
+                return [VoiceHeard()]
+            case "voice" | "blip", _:
+                self.voiced_ms += 400
+                self.state = "speech"
+                if before == "speech":
+                    return []
+                if self.listening:
+                    self.open = True
+                return (
+                    [SpeechResumed()]
+                    if before == "falling"
+                    else [VoiceHeard()] * (before == "idle") + [SpeechStarted()]
+                )
+            case "silence", "blip":
+                self.state = "idle"
+                return [VoiceLapsed()]
+            case "silence", "speech":
+                self.state = "falling"
+                return [SpeechPaused()]
+            case "silence", "falling":
+                self.state = "idle"
+                events: list[Event] = []
+                if self.hands_free:
+                    events += self._over("silence", now_ns) if self.open else []
+                    events.append(SpeechEnded(500))
+                return events
         return []
 
-    def _over(self, reason: str, now_ns: int) -> list[Event]:
+    def _over(self, reason: str, now_ns: int, voiced_ms: float = 0.0) -> list[Event]:
         self.number += 1
+        if reason == "merged":
+            self.awaited.append(TurnOver(self.number, reason, now_ns, now_ns, 500, voiced_ms))
+            return [self.awaited[-1]]
         over = TurnOver(self.number, reason, now_ns, now_ns, 500, self.voiced_ms if self.open else 0.0)
         nothing, self.open, self.voiced_ms = not self.open or over.voiced_ms == 0, False, 0.0
         if nothing and not self.awaited:
@@ -117,11 +154,20 @@ def _heard(over: TurnOver, result: AsrResult, now_ns: int, failure: str = "") ->
 
 
 class AnySession(RuleBasedStateMachine):
-    @initialize(limit=st.sampled_from([LIMIT_MS, LIMIT_MS, 2_000]), greeting=st.booleans())
-    def open(self, limit: float, greeting: bool) -> None:
+    @initialize(
+        limit=st.sampled_from([LIMIT_MS, LIMIT_MS, 2_000]),
+        greeting=st.booleans(),
+        hold=st.builds(
+            HoldSettings,
+            hold=st.sampled_from([True, True, False]),
+            merge=st.sampled_from([True, True, False]),
+            think_ahead=st.sampled_from([frozenset({ListenMode.REALTIME}), frozenset(ListenMode), frozenset()]),
+        ),
+    )
+    def open(self, limit: float, greeting: bool, hold: HoldSettings) -> None:
         self.now_ms = 0.0
         self.limit_ms = limit
-        config = SessionSettings(no_activity_ms=limit, wake_words=(WAKE,), greeting=greeting)
+        config = SessionSettings(no_activity_ms=limit, wake_words=(WAKE,), greeting=greeting, hold=hold)
         self.machine = SessionMachine("s", SPEC, config, 0)
         self.outlet = Outlet(SPEC, PacingSettings())
         self.hearing = Hearing()
@@ -131,6 +177,10 @@ class AnySession(RuleBasedStateMachine):
         self.writing = False  # it may still offer something
         self.broken_off = False  # a sentence was begun and not ended
         self.upgrades = 0
+        self.held = False
+        self.guess: tuple[Act, Outlet] | None = None
+        self.sentences = 0
+        self.said: list[str] = []  # sentences that went out
         self.reply_epoch = 0
         self.ended: list[str] = []
         self.epoch = self.machine.epoch
@@ -145,23 +195,52 @@ class AnySession(RuleBasedStateMachine):
         for action in actions:
             match action:
                 case Hear(event):
-                    if isinstance(event, SetMode | FinishTurn) and self.hearing.owed:
+                    if isinstance(event, SetMode | FinishTurn | Rejoin) and self.hearing.owed:
                         self.hearing.owed.append((self.hearing.owed[-1][0], event))
                     else:
                         self.come_out(event)
                 case Send(message):
                     self.emit(message)
-                case Upgrade(_, _, epoch):
+                case Upgrade(act, turn, epoch, goes_on, thought_ahead):
                     assert not self.running, "two rounds run"
                     assert not self.pressed(), "a reply begins during a press"
+                    assert goes_on is (turn is not None and turn.over.reason == "merged")
                     self.running = self.writing = True
-                    self.broken_off = False
+                    self.broken_off = self.held = False
                     self.upgrades += 1
                     self.reply_epoch = epoch
-                    self.outlet.begin(epoch)
+                    assert (self.guess is not None) is thought_ahead, "a guess is adopted or dropped, never kept"
+                    if self.guess is not None:
+                        assert self.guess[0] == act, "what was thought answers something else"
+                        self.outlet, self.guess = self.guess[1], None
+                        self.outlet.release(epoch)
+                    else:
+                        self.outlet.begin(epoch)
+                case ThinkAhead(act):
+                    assert self.guess is None, "two guesses"
+                    assert not self.running
+                    assert not self.pressed()
+                    self.guess = (act, Outlet(SPEC, PacingSettings()))
+                    self.guess[1].begin(0)
+                    self.guess[1].hold(self.now_ns)
+                case ThinkAgain():
+                    assert self.guess is not None
+                    self.guess = None
+                case HoldRunning():
+                    assert self.running, "nothing to hold"
+                    assert not self.held, "held twice"
+                    self.held = True
+                    for message in self.outlet.hold(self.now_ns):
+                        self.emit(message)
+                    self.witness.interrupt(self.reply_epoch)
+                case ReleaseRunning(epoch):
+                    assert self.running and self.held, "nothing to release"
+                    self.held = False
+                    self.reply_epoch = epoch
+                    self.outlet.release(epoch)
                 case StopRunning():
                     assert self.running, "nothing to stop"
-                    self.running = self.writing = False
+                    self.running = self.writing = self.held = False
                     self.witness.interrupt(self.reply_epoch)
                     for message in self.outlet.interrupt(self.now_ns):
                         self.emit(message)
@@ -169,17 +248,22 @@ class AnySession(RuleBasedStateMachine):
                     self.ended.append(reason)
 
     def pressed(self) -> bool:
-        return self.machine.mode is ListenMode.MANUAL and self.machine._listening
+        return self.machine.mode is ListenMode.MANUAL and self.machine._floor.listening
 
     def emit(self, message: OutputMessage) -> None:
         assert not self.ended, "a message after the end"
         self.witness.see(message, self.now_ms)
         if isinstance(message, ReplyDone):
             self.running = self.writing = False
-        if isinstance(message, TtsStart | ReplyDone):
+        assert not self.held or not isinstance(message, Audio | TtsStart), "through a shut gate"
+        if isinstance(message, Sentence):
+            self.said.append(message.text)
+        if isinstance(message, TtsStart | ReplyDone | Sentence):
             self.perform(self.machine.on_output(message, self.now_ns))
 
     def pump(self) -> None:
+        if self.guess is not None:
+            assert self.guess[1].step(self.now_ns, True) == [], "unconfirmed"
         while not self.ended and (messages := self.outlet.step(self.now_ns, self.writable)):
             for message in messages:
                 self.emit(message)
@@ -243,7 +327,15 @@ class AnySession(RuleBasedStateMachine):
     def abort(self) -> None:
         self.frame(Abort())
 
-    @rule(sound=st.sampled_from(["voice", "silence"]), n=st.integers(1, 6), gap_ms=st.sampled_from([0.0, 60.0, 400.0]))
+    @rule(text=st.sampled_from(["tea is ready", ""]))
+    def say(self, text: str) -> None:
+        self.frame(Say(text=text))
+
+    @rule(
+        sound=st.sampled_from(["voice", "blip", "silence", "silence"]),
+        n=st.integers(1, 6),
+        gap_ms=st.sampled_from([0.0, 60.0, 400.0]),
+    )
     def audio(self, sound: str, n: int, gap_ms: float) -> None:
         for _ in range(n):
             actions = self.machine.on_audio(self.now_ns)
@@ -275,18 +367,38 @@ class AnySession(RuleBasedStateMachine):
 
     # --- the recogniser, the model and the voice ----------------------------------------------------------------------
 
-    @rule(result=st.sampled_from(Outcome), failure=st.sampled_from(["", "", "", "broken"]))
+    @rule(
+        result=st.sampled_from(Outcome),
+        failure=st.sampled_from(["", "", "", "broken"]),
+        said=st.sampled_from(["these words", "those words", "echo"]),
+    )
     @precondition(lambda self: self.hearing.awaited)
-    def recognised(self, result: Outcome, failure: str) -> None:
+    def recognised(self, result: Outcome, failure: str, said: str) -> None:
         over = self.hearing.awaited.popleft()
-        said = AsrResult(result, "words" if result is Outcome.TEXT else "")
-        self.perform(self.machine.on_hearing(_heard(over, said, self.now_ns, failure), self.now_ns))
+        if over.reason == "merged":
+            result, failure = Outcome.TEXT, ""
+        text = self.said[-1] if said == "echo" and self.said else said
+        outcome = AsrResult(result, text if result is Outcome.TEXT else "")
+        self.perform(self.machine.on_hearing(_heard(over, outcome, self.now_ns, failure), self.now_ns))
+        self.pump()
+
+    @rule(text=st.sampled_from(["these words", "those words"]))
+    @precondition(lambda self: self.hearing.state == "falling" and self.hearing.open)
+    def guessed(self, text: str) -> None:
+        self.perform(self.machine.on_hearing(GuessHeard(text), self.now_ns))
+        self.pump()
+
+    @rule(text=st.sampled_from(["", "these"]), voiced_ms=st.sampled_from([1_000.0, 3_000.0]))
+    @precondition(lambda self: self.hearing.state == "speech" and self.hearing.open)
+    def partial(self, text: str, voiced_ms: float) -> None:
+        self.perform(self.machine.on_hearing(PartialHeard(text, voiced_ms), self.now_ns))
         self.pump()
 
     @rule(frames=st.integers(0, 40), whole=st.booleans())
     @precondition(lambda self: self.writing and not self.broken_off)
     def sentence(self, frames: int, whole: bool) -> None:
-        self.outlet.sentence("words", "neutral")
+        self.sentences += 1
+        self.outlet.sentence(f"number {self.sentences} is it", "neutral")
         for _ in range(frames):
             self.outlet.audio(b"x", 60.0)
         if whole:
@@ -316,11 +428,20 @@ class AnySession(RuleBasedStateMachine):
             assert self.running
 
     @invariant()
+    def held_is_held(self) -> None:
+        assert self.held is (self.outlet.state is OutletState.HELD)
+        assert self.held is self.machine._floor.hold.shut
+        counts = self.machine.counts
+        assert counts.speculations >= counts.dropped
+        assert counts.held >= counts.resumed
+
+    @invariant()
     def it_ends_once(self) -> None:
         assert len(self.ended) == (self.machine.phase is Phase.ENDED)
         if self.ended:
             assert self.machine.deadline_ns() is None
             assert not self.running, "a reply outlives its session"
+            assert self.guess is None, "a guess outlives its session"
 
     def teardown(self) -> None:
         """Whatever came before: when all engines have answered and the client is silent, the session ends by itself."""
@@ -334,7 +455,7 @@ class AnySession(RuleBasedStateMachine):
             if self.ended:
                 break
             while self.hearing.awaited:
-                self.recognised(Outcome.NOTHING, "")
+                self.recognised(Outcome.NOTHING, "", "")
             if self.writing:
                 self.reply_ends(ReplyStatus.COMPLETED)
             self.wait(1_000)

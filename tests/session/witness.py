@@ -39,7 +39,8 @@ class Witness:
         self.stops = 0
 
     def interrupt(self, epoch: int) -> None:
-        """The reply of this epoch is being interrupted: only its closing messages may follow."""
+        """The reply of this epoch is interrupted, or held: only closing messages may follow; a reply that goes on does
+        so under another."""
         self.dead_epoch = epoch
 
     def see(self, message: OutputMessage, now_ms: float) -> None:
@@ -53,6 +54,7 @@ class Witness:
             case TtsStart():
                 assert self.started_ms is None, "two starts in a row"
                 self.started_ms, self.play_end_ms, self.frames = now_ms, now_ms, 0
+                self.early_stop = False  # it was held, and goes on
                 self.starts += 1
             case Sentence(text=text):
                 assert self.started_ms is not None, "a sentence outside start and stop"

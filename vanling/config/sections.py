@@ -202,9 +202,24 @@ class Turn(Section):
     stall_ms: Milliseconds = Field(
         default=1_200, description="An open turn also ends after this long without any audio, in ms"
     )
-    speculate: Literal["auto", "asr", "off"] = Field(
+    speculate: Literal["auto", "reply", "asr", "off"] = Field(
         default="auto",
-        description="What is begun before the turn is confirmed: recognition (asr), nothing (off), or auto",
+        description="What is begun before the turn is confirmed: recognition (asr), the reply too (reply), nothing "
+        "(off); auto: the reply in realtime mode, else recognition",
+    )
+    hold: bool = Field(
+        default=True,
+        description="Voice makes a reply wait for its words; false: in realtime mode it interrupts at once",
+    )
+    merge: bool = Field(
+        default=True, description="What follows before the answer is heard becomes one turn with what was said before"
+    )
+    echo: bool = Field(default=True, description="Our own words that come back through the microphone are ignored")
+    false_interruption_ms: Milliseconds = Field(
+        default=2_000, description="A reply that was made to wait goes on without words after, in ms"
+    )
+    partials_ms: Milliseconds = Field(
+        default=1_000, description="Recognise speech that goes on this often, in ms; 0: only at its end"
     )
 
 

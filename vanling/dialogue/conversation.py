@@ -21,8 +21,20 @@ class Conversation:
         """All messages, oldest first."""
         return list(self._messages)
 
+    def prompt(self, question: str) -> list[Message]:
+        """The history up to and with ``question``, whether it is part of it yet or not."""
+        asked = Message(Role.USER, question)
+        return self.messages() if self._messages[-1:] == [asked] else [*self._messages, asked]
+
     def user_said(self, text: str) -> None:
+        """Words of the user that are confirmed and will be answered."""
         self._append(Message(Role.USER, text))
+
+    def user_went_on(self, text: str) -> None:
+        """The words of the present turn and what came behind them, heard as one; they will be answered anew."""
+        if self._messages and self._messages[-1].role is Role.USER:
+            self._messages.pop()
+        self.user_said(text)
 
     def assistant_said(self, text: str) -> None:
         """Store what was heard of a reply; an unheard reply leaves no entry."""

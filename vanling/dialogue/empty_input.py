@@ -45,10 +45,12 @@ class EmptyInput:
     def __init__(self) -> None:
         self._count = 0
         self._woken = False
+        self._answered = False
 
     def woken(self) -> None:
         """A wake word came; empty turns are of kind Wake until words come."""
         self._woken = True
+        self._answered = False
         self._count = 0
 
     def words(self) -> None:
@@ -56,14 +58,18 @@ class EmptyInput:
         self._woken = False
         self._count = 0
 
-    def judge(self, *, hands_free: bool, explicit_stop: bool, voiced_ms: float) -> Judgement:
+    def answered(self) -> None:
+        """Something that the user said was answered; a realtime client goes on listening behind it."""
+        self._answered = True
+
+    def judge(self, *, hands_free: bool, explicit_stop: bool, voiced_ms: float, realtime: bool = False) -> Judgement:
         """Grade one empty outcome.
 
         ``explicit_stop``: the turn was ended by the client's listen/stop, not by silence or a stall.
         """
         if not hands_free:
             return Judgement(Verdict.PROMPT, EmptyKind.MANUAL, 1)
-        kind = self._kind(explicit_stop, voiced_ms)
+        kind = self._kind(explicit_stop, voiced_ms, realtime)
         if kind is EmptyKind.CONTINUING or (kind is EmptyKind.AUTO_SPOKE and voiced_ms < MIN_COUNTED_VOICED_MS):
             return Judgement(Verdict.SILENT, kind)
         self._count += 1
@@ -72,9 +78,11 @@ class EmptyInput:
         self._count = 0
         return Judgement(Verdict.GIVE_UP, kind, GIVE_UP_AT if kind is EmptyKind.AUTO_SPOKE else 0)
 
-    def _kind(self, explicit_stop: bool, voiced_ms: float) -> EmptyKind:
+    def _kind(self, explicit_stop: bool, voiced_ms: float, realtime: bool) -> EmptyKind:
         if self._woken and (explicit_stop or voiced_ms >= MIN_COUNTED_VOICED_MS):
             return EmptyKind.WAKE
+        if realtime and self._answered:
+            return EmptyKind.CONTINUING
         if explicit_stop and voiced_ms == 0:
             return EmptyKind.SILENCE
         return EmptyKind.AUTO_SPOKE

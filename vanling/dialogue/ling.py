@@ -45,7 +45,14 @@ class Say:
     phrase: Phrase
 
 
-Act = UserSaid | EmptyTurn | Say
+@dataclass(frozen=True, slots=True)
+class Announcement:
+    """Words of somebody else, a timer or another program, said as they are."""
+
+    text: str
+
+
+Act = UserSaid | EmptyTurn | Say | Announcement
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +97,10 @@ class LingLimits:
 
 
 class Ling:
-    """One per session; ``conversation`` may outlive it."""
+    """One per session; ``conversation`` may outlive it.
+
+    Ling only reads it: when a turn is confirmed and what was heard of a reply is known to the session, which writes it.
+    """
 
     def __init__(
         self,
@@ -123,17 +133,22 @@ class Ling:
             case Say(which):
                 yield Utterance(phrase(which, self._language))
                 yield EndOfReply(EndStatus.DONE)
+            case Announcement(text):
+                splitter = SentenceSplitter()
+                for sentence in [*splitter.feed(text), *splitter.finish()]:
+                    for utterance in _utterances(sentence):
+                        yield utterance
+                yield EndOfReply(EndStatus.DONE)
             case UserSaid(text):
                 async with aclosing(self._answer(text)) as answer:
                     async for item in answer:
                         yield item
 
     async def _answer(self, text: str) -> AsyncGenerator[LingItem, None]:
-        self.conversation.user_said(text)
         failure, detail, said, begun = None, "", False, False
         splitter = SentenceSplitter()
         try:
-            async with aclosing(self._deltas(self._prompt())) as deltas:
+            async with aclosing(self._deltas(self._prompt(text))) as deltas:
                 async for delta in deltas:
                     if not begun:
                         begun = True
@@ -158,8 +173,8 @@ class Ling:
         yield Utterance(phrase(Phrase.FAILURE, self._language), "sad")
         yield EndOfReply(EndStatus.FAILED, failure, detail)
 
-    def _prompt(self) -> Sequence[Message]:
-        history = self.conversation.messages()
+    def _prompt(self, question: str) -> Sequence[Message]:
+        history = self.conversation.prompt(question)
         return [Message(Role.SYSTEM, self._system_prompt), *history] if self._system_prompt else history
 
     async def _deltas(self, messages: Sequence[Message]) -> AsyncGenerator[Delta, None]:

@@ -29,6 +29,8 @@ class NodeContext:
     """Start a task that the session owns: cancelled and awaited when the session ends, its death noticed."""
     backlog_ms: Callable[[], float] = lambda: 0.0
     """Audio of the present reply that has been made and not yet sent."""
+    thought_only: Callable[[], bool] = lambda: False
+    """Whether the present reply is a guess still, which a resumed voice would throw away."""
 
 
 class SyncNode(ABC):

@@ -10,7 +10,7 @@ from typing import Protocol
 from vanling.clock import Clock
 from vanling.config import Config
 from vanling.contracts.audio import AudioSpec
-from vanling.contracts.engines import EngineSet, Pcm, VadQueue
+from vanling.contracts.engines import EngineSet, Llm, Pcm, VadQueue
 from vanling.contracts.offload import Offload
 from vanling.dialogue.conversation import Conversation
 from vanling.dialogue.ling import Ling, LingLimits
@@ -23,10 +23,11 @@ from vanling.pipeline.nodes.tts import TtsSettings, TtsTemplate
 from vanling.pipeline.nodes.turn import TurnTemplate
 from vanling.pipeline.nodes.vad import VadSettings, VadTemplate
 from vanling.session.builder import SessionBuilder
-from vanling.session.frame import Frame
+from vanling.session.frame import Frame, ListenMode
 from vanling.session.machine import SessionSettings
 from vanling.session.outlet import PacingSettings
 from vanling.session.session import TurnHook
+from vanling.session.settings import HoldSettings
 from vanling.session.transport import Outbound
 from vanling.session.wheel import TimerWheel
 
@@ -83,7 +84,7 @@ class Sessions:
         self._config = config
         self._shared = shared
         self._builder = SessionBuilder(
-            shared.clock, shared.wheel, _session_settings(config), _pacing(config), on_turn=on_turn
+            shared.clock, shared.wheel, _session_settings(config, shared.engines.llm), _pacing(config), on_turn=on_turn
         )
 
     def open(self, outbound: Outbound, who: Identity) -> DoorSession:
@@ -100,6 +101,7 @@ class Sessions:
             pre_roll_ms=config.vad.pre_roll_ms,
             timeout_ms=config.asr.timeout_ms,
             speculate=config.turn.speculate != "off",
+            partials_ms=config.turn.partials_ms,
         )
         return [
             OpusTemplate(),
@@ -134,14 +136,33 @@ class Sessions:
         return [LingTemplate(ling), TtsTemplate(tts, voice), encode]
 
 
-def _session_settings(config: Config) -> SessionSettings:
+def _session_settings(config: Config, llm: Llm) -> SessionSettings:
     session = config.session
     return SessionSettings(
         no_activity_ms=session.no_activity_ms or None,
         stall_ms=config.turn.stall_ms,
         barge_in_lockout_ms=session.barge_in_lockout_ms,
         wake_words=tuple(session.wake_words),
+        hold=HoldSettings(
+            hold=config.turn.hold,
+            merge=config.turn.merge,
+            echo=config.turn.echo,
+            think_ahead=_thinks_ahead(config, llm),
+            false_interruption_ms=config.turn.false_interruption_ms,
+        ),
     )
+
+
+def _thinks_ahead(config: Config, llm: Llm) -> frozenset[ListenMode]:
+    """Modes in which a reply is begun on a guess; an engine whose asking has effects is never asked on one."""
+    if not llm.pure:
+        return frozenset()
+    match config.turn.speculate:
+        case "reply":
+            return frozenset({ListenMode.AUTO, ListenMode.REALTIME})
+        case "auto":
+            return frozenset({ListenMode.REALTIME})
+    return frozenset()
 
 
 def _vad_settings(config: Config) -> VadSettings:

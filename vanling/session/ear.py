@@ -7,7 +7,7 @@ new.
 
 from __future__ import annotations
 
-from vanling.pipeline.events import FinishTurn, TurnHeard, TurnOver
+from vanling.pipeline.events import FinishTurn, Rejoin, TurnHeard, TurnOver
 
 
 class Ear:
@@ -30,6 +30,11 @@ class Ear:
     def owes(self) -> bool:
         """Whether words of an ended turn are still to come, told or on its way."""
         return bool(self._awaited or self._finishing)
+
+    @property
+    def busy(self) -> bool:
+        """Somebody speaks, or has spoken and the words are still to come."""
+        return self.voicing or self.speech or self.owes
 
     @property
     def awaits_words(self) -> bool:
@@ -61,6 +66,11 @@ class Ear:
         self._finishing += 1
         return FinishTurn(reason)
 
+    def rejoin(self, first: TurnHeard, second: TurnHeard) -> Rejoin:
+        """Two turns were one; the answer is a :class:`TurnOver` here too."""
+        self._finishing += 1
+        return Rejoin(first, second)
+
     def onset(self) -> None:
         self.speech = self.voice = self.voicing = True
 
@@ -76,11 +86,13 @@ class Ear:
 
     def turn_over(self, over: TurnOver) -> None:
         # A turn that was cut for its length goes on; one that was joined has long been over.
-        if over.reason != "merged":
-            self.speech = self.speech and over.reason == "length"
+        if over.reason == "silence":
+            self.end()
+        elif over.reason in ("stop", "stall"):
+            self.speech = False
         if self._resets_done < self._press_reset:
             return  # its audio came before the present press
-        if over.reason in ("stop", "stall"):
+        if over.reason in ("stop", "stall", "merged"):
             self._finishing -= 1
         self._awaited.add(over.number)
 

@@ -37,6 +37,8 @@ __all__ = [
     "Pace",
     "ReplyDone",
     "ReplyStatus",
+    "Say",
+    "SayAnswer",
     "Sentence",
     "SentenceEnd",
     "Text",
@@ -112,6 +114,13 @@ class Abort(Frame):
     """Stop speaking."""
 
     reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Say(Frame):
+    """An announcement: speak this as soon as nobody else does; answered by :class:`SayAnswer`."""
+
+    text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,6 +222,14 @@ class ErrorCode(Enum):
     LLM_EMPTY = "llm_empty"
     TTS_FAILED = "tts_failed"
     INTERNAL = "internal"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SayAnswer(OutputMessage):
+    """What became of an announcement: spoken now, or queued until its moment comes."""
+
+    queued: bool
+    ref: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,8 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from vanling.dialogue.echo import is_echo
-
-MS = 1_000_000
+from vanling.session.settings import MS, HoldSettings
 
 FALSE_ALARMS = 2
 ECHOES = 1
@@ -17,22 +16,6 @@ ECHOES = 1
 
 WORDLESS_MS = 3_000
 """So much voice without a word is not speech (rule 3.3)."""
-
-
-@dataclass(frozen=True, slots=True)
-class HoldSettings:
-    """``turn.*``: each part can be switched off."""
-
-    hold: bool = True
-    """Voice shuts the gate; off: in realtime mode it interrupts, before the first frame it is let run."""
-    merge: bool = True
-    """Pieces of one sentence become one turn."""
-    echo: bool = True
-    """Our own words coming back are no turn."""
-    think_ahead: bool = True
-    """In realtime mode, begin to answer at the falling edge, behind a shut gate."""
-    false_interruption_ms: float = 2_000
-    """How long words may be owed, from the falling edge on, before the reply goes on without them."""
 
 
 @dataclass(slots=True)
@@ -65,44 +48,47 @@ class Hold:
         self._ignore_speech = False
 
     def begin(self) -> None:
-        """A new reply."""
+        """A new reply. The voice that is heard meanwhile is the same as before."""
         self.shut = self.begun = False
         self._spoken = []
         self._echoes = self._false_alarms = 0
-        self._fell_ns = None
 
     def say(self, text: str) -> None:
         """A sentence of the reply goes out."""
         self.begun = True
         self._spoken.append(text)
 
+    @property
+    def heeds_voice(self) -> bool:
+        """Whether the present voice counts for the gate of this reply."""
+        return self._echoes < ECHOES and self._false_alarms < FALSE_ALARMS and not self._ignore_speech
+
     def may_shut(self) -> bool:
         """Whether a voice may shut the gate now."""
-        heeded = self._echoes < ECHOES and self._false_alarms < FALSE_ALARMS and not self._ignore_speech
-        return self._settings.hold and not self.shut and heeded
+        return self._settings.hold and not self.shut and self.heeds_voice
 
     def close(self) -> None:
         self.shut = True
-        self._fell_ns = None
         self._counts.held += 1
 
     def open(self, *, false_alarm: bool) -> None:
         self.shut = False
-        self._fell_ns = None
         self._counts.resumed += 1
         self._false_alarms += false_alarm
 
-    def fell(self, now_ns: int) -> None:
-        """The voice fell silent; its words are owed."""
-        self._fell_ns = now_ns
+    def voice(self) -> None:
+        """A new voice: nothing runs out while somebody speaks, and it gets its own chance."""
+        self._fell_ns = None
+        self._ignore_speech = False
 
     def rose(self) -> None:
-        """It came back: nothing runs out while somebody speaks."""
+        """The same voice came back."""
         self._fell_ns = None
 
-    def turn_over(self) -> None:
-        """The speech that may have been ignored has ended."""
-        self._ignore_speech = False
+    def fell(self, now_ns: int) -> None:
+        """The voice fell silent, or was cut off; its words are owed."""
+        if self._fell_ns is None:
+            self._fell_ns = now_ns
 
     def wordless(self, text: str, voiced_ms: float) -> bool:
         """Whether speech that goes on has been given its chance; it does not shut the gate again."""

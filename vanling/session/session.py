@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from vanling.clock import Clock
 from vanling.contracts.audio import AudioSpec
 from vanling.dialogue.conversation import Conversation
-from vanling.dialogue.ling import Act
+from vanling.dialogue.ling import Act, UserSaid
 from vanling.pipeline.chain import HearingHalf
 from vanling.pipeline.events import AudioFrame, Event
 from vanling.pipeline.node import AsyncTemplate, NodeContext, SyncTemplate
@@ -87,10 +87,9 @@ class Session:
         self._run: ReplyRun | None = None
         self._guess: ReplyRun | None = None
         self._waits_for_writable = False
+        self._pumping = False
         self._ended = False
-        self._context = NodeContext(
-            parts.session_id, parts.clock, self._spawn, lambda: self._outlet.backlog_ms
-        )
+        self._context = NodeContext(parts.session_id, parts.clock, self._spawn)
         self._running: Round | None = None
         self._shadow = Round(1, parts.session_id, HearingHalf(parts.hearing, self._context, self._on_hearing))
         self._log(logging.INFO, "session started", "session_started")
@@ -106,10 +105,11 @@ class Session:
             actions = self._machine.on_audio(now_ns)
             if actions is None:
                 return
-            if actions:
-                self._perform(actions)
+            self._perform(actions)
             self._shadow.hearing.push(AudioFrame(frame.packet, now_ns))
-            if self._slot.when_ns is None:
+            if actions:
+                self._pump()
+            elif self._slot.when_ns is None:
                 self._arm()
             return
         self._perform(self._machine.on_frame(frame, now_ns))
@@ -169,24 +169,35 @@ class Session:
     def _upgrade(self, upgrade: Upgrade) -> None:
         """The shadow speaks, and a fresh one takes over the hearing half with all of its state."""
         now_ns = self._clock.now_ns()
-        if upgrade.thought_ahead and self._guess is not None:
-            run, self._guess = self._guess, None
-            saved_ms = run.adopt(upgrade.turn, now_ns, self._parts.start_gap_ms)
-            self._machine.counts.saved_ms += saved_ms
-            self._outlet = run.outlet
+        self._note_words(upgrade)
+        guess, self._guess = self._guess, None
+        if guess is not None:  # the machine drops a guess that is not adopted before it upgrades
+            assert upgrade.thought_ahead
+            self._outlet = guess.outlet
             self._outlet.release(upgrade.epoch)
         else:
             self._outlet.begin(upgrade.epoch)
-            run = self._begin(self._outlet, upgrade.act, now_ns)
-            run.adopt(upgrade.turn, now_ns, self._parts.start_gap_ms)
+        run = guess or self._begin(self._outlet, upgrade.act, now_ns)
         self._run, self._running = run, run.round
+        self._machine.counts.saved_ms += run.adopt(upgrade.turn, now_ns, self._parts.start_gap_ms)
         self._shadow = Round(self._shadow.number + 1, self.id, self._shadow.hearing)
         self._log(logging.INFO, "round upgraded", "round_upgraded", round_id=run.round.id, epoch=upgrade.epoch)
+
+    def _note_words(self, upgrade: Upgrade) -> None:
+        """Into the history now, not when Ling gets round to it: a guess must leave no trace there, and a reply may be
+        stopped before its task has begun."""
+        if not isinstance(upgrade.act, UserSaid):
+            return
+        if upgrade.goes_on:
+            self._parts.conversation.user_went_on(upgrade.act.text)
+        else:
+            self._parts.conversation.user_said(upgrade.act.text)
 
     def _begin(self, outlet: Outlet, act: Act, now_ns: int) -> ReplyRun:
         round_ = Round(self._shadow.number, self.id, self._shadow.hearing)
         run = ReplyRun(round_, outlet, self._pump, self._send_error)
-        self._own(round_.begin(run.run(self._parts.reply, self._context, act), now_ns))
+        context = replace(self._context, backlog_ms=lambda: outlet.backlog_ms, thought_only=lambda: not round_.upgraded)
+        self._own(round_.begin(run.run(self._parts.reply, context, act), now_ns))
         return run
 
     def _think_ahead(self, act: Act) -> None:
@@ -225,18 +236,24 @@ class Session:
         for task in self._tasks:
             task.cancel()
         self._outbound.send(CloseOut(reason=reason))
-        self._log(logging.INFO, "session ended", "session_ended", reason=reason, rounds=self._shadow.number - 1)
+        counts = {name: round(n) for name, n in asdict(self._machine.counts).items()}
+        rounds = self._shadow.number - 1
+        self._log(logging.INFO, "session ended", "session_ended", reason=reason, rounds=rounds, **counts)
 
     # --- output ---------------------------------------------------------------------------------------------------
 
     def _pump(self) -> None:
         """Hand over everything that is due, then arm the timer for what comes next."""
-        if self._ended:
-            return
-        while messages := self._outlet.step(self._clock.now_ns(), self._outbound.writable()):
-            running = self._running
-            for message in messages:
-                self._emit(message, running)
+        if self._ended or self._pumping:
+            return  # what a message brings about while it is handed over must not overtake those behind it
+        self._pumping = True
+        try:
+            while messages := self._outlet.step(self._clock.now_ns(), self._outbound.writable()):
+                running = self._running
+                for message in messages:
+                    self._emit(message, running)
+        finally:
+            self._pumping = False
         if self._run is not None:
             self._run.make_room()
         self._arm()
@@ -264,9 +281,7 @@ class Session:
             self._report_turn(running)
         if self._running is running:
             self._running = None
-        self._log(
-            logging.INFO, "round complete", "round_complete", round_id=running.id, status=message.status.value
-        )
+        self._log(logging.INFO, "round complete", "round_complete", round_id=running.id, status=message.status.value)
 
     def _report_turn(self, running: Round) -> None:
         assert running.times is not None

@@ -175,8 +175,10 @@ class AsrNode(SyncNode):
         try:
             async with asyncio.timeout(self._settings.timeout_ms / 1000):
                 result = await stream.hypothesis(Priority.REST)
-        except (TimeoutError, VanlingError):
-            return  # the turn's own recognition will tell
+        except Exception as error:  # the turn's own recognition will tell
+            extra = {"component": "ASR", "event": "partial_failed", "session_id": self._session_id}
+            log.debug("no partial: %r", error, extra=extra)
+            return
         finally:
             turn.partial_runs = False
         if turn is self._turn and not self._closed:

@@ -27,6 +27,7 @@ class EncodeNode(AsyncNode):
         self._spec = spec
         self._offload = offload
         self._backlog_ms: Callable[[], float] = context.backlog_ms
+        self._thought_only: Callable[[], bool] = context.thought_only
         self._encoder = Encoder(spec.rate, spec.channels, spec.frame_ms, bitrate, complexity)
         self._resampler: Resampler | None = None
         self._rate_in = 0
@@ -48,6 +49,8 @@ class EncodeNode(AsyncNode):
             yield event
 
     def _priority(self) -> Priority:
+        if self._thought_only():
+            return Priority.SPECULATION
         if not self._sent:
             return Priority.FIRST_CHUNK
         return Priority.STARVING if self._backlog_ms() < 1000 else Priority.REST

@@ -50,6 +50,7 @@ class TtsNode(AsyncNode):
         self._clock: Clock = context.clock
         self._session_id = context.session_id
         self._backlog_ms: Callable[[], float] = context.backlog_ms
+        self._thought_only: Callable[[], bool] = context.thought_only
         self._spoken = False
         self._failures = 0
 
@@ -113,6 +114,8 @@ class TtsNode(AsyncNode):
             raise EngineTimeoutError("the voice gave no audio for a sentence that it can speak")
 
     def _priority(self) -> Priority:
+        if self._thought_only():
+            return Priority.SPECULATION
         if not self._spoken:
             return Priority.FIRST_CHUNK
         return Priority.STARVING if self._backlog_ms() < STARVING_BELOW_MS else Priority.REST
