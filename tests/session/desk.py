@@ -245,7 +245,7 @@ def messages(actions: list[Action]) -> list[OutputMessage]:
 
 
 def kinds(actions: list[Action]) -> list[str]:
-    """Actions as short words: ``hear:SetMode``, ``send:Heard``, ``upgrade:UserSaid``, ``stop``, ``hold:voice``, ``end``."""
+    """Actions as short words: ``hear:SetMode``, ``send:Heard``, ``upgrade:UserSaid``, ``hold:voice``, ``stop``…"""
     names = []
     for action in actions:
         match action:

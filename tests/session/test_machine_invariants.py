@@ -74,6 +74,7 @@ SPEC = AudioSpec()
 LIMIT_MS = 30_000
 DETECTOR_MS = 5.0
 WAKE = "Hi,Lexin"
+UTTERANCES = ["vss", "vvsvss", "vs", "v", "bs", "b", "vsv"]
 
 
 @dataclass
@@ -92,7 +93,7 @@ class Hearing:
     number: int = 0
     awaited: deque[TurnOver] = field(default_factory=deque)
 
-    def out(self, item: str | Event, now_ns: int) -> list[Event]:
+    def out(self, item: str | Event, now_ns: int) -> list[Event]:  # noqa: PLR0912 - a row an item
         if isinstance(item, SetMode):
             self.listening, self.hands_free = item.listening, item.hands_free
             if item.fresh:
@@ -157,6 +158,7 @@ class AnySession(RuleBasedStateMachine):
     @initialize(
         limit=st.sampled_from([LIMIT_MS, LIMIT_MS, 2_000]),
         greeting=st.booleans(),
+        mode=st.sampled_from([None, ListenMode.AUTO, ListenMode.REALTIME]),
         hold=st.builds(
             HoldSettings,
             hold=st.sampled_from([True, True, False]),
@@ -164,7 +166,7 @@ class AnySession(RuleBasedStateMachine):
             think_ahead=st.sampled_from([frozenset({ListenMode.REALTIME}), frozenset(ListenMode), frozenset()]),
         ),
     )
-    def open(self, limit: float, greeting: bool, hold: HoldSettings) -> None:
+    def open(self, limit: float, greeting: bool, hold: HoldSettings, mode: ListenMode | None) -> None:
         self.now_ms = 0.0
         self.limit_ms = limit
         config = SessionSettings(no_activity_ms=limit, wake_words=(WAKE,), greeting=greeting, hold=hold)
@@ -177,13 +179,16 @@ class AnySession(RuleBasedStateMachine):
         self.writing = False  # it may still offer something
         self.broken_off = False  # a sentence was begun and not ended
         self.upgrades = 0
-        self.held = False
+        self.held = self.pumping = False
         self.guess: tuple[Act, Outlet] | None = None
         self.sentences = 0
         self.said: list[str] = []  # sentences that went out
         self.reply_epoch = 0
         self.ended: list[str] = []
         self.epoch = self.machine.epoch
+        if mode is not None:
+            self.frame(Hello())
+            self.frame(ListenStart(mode=mode))
 
     # --- the shell ----------------------------------------------------------------------------------------------------
 
@@ -191,7 +196,7 @@ class AnySession(RuleBasedStateMachine):
     def now_ns(self) -> int:
         return round(self.now_ms * MS)
 
-    def perform(self, actions: list[Action]) -> None:
+    def perform(self, actions: list[Action]) -> None:  # noqa: PLR0912, PLR0915 - a row an action
         for action in actions:
             match action:
                 case Hear(event):
@@ -234,7 +239,8 @@ class AnySession(RuleBasedStateMachine):
                         self.emit(message)
                     self.witness.interrupt(self.reply_epoch)
                 case ReleaseRunning(epoch):
-                    assert self.running and self.held, "nothing to release"
+                    assert self.running
+                    assert self.held, "nothing to release"
                     self.held = False
                     self.reply_epoch = epoch
                     self.outlet.release(epoch)
@@ -264,9 +270,13 @@ class AnySession(RuleBasedStateMachine):
     def pump(self) -> None:
         if self.guess is not None:
             assert self.guess[1].step(self.now_ns, True) == [], "unconfirmed"
+        if self.pumping:
+            return  # a message brought this about while it was handed over
+        self.pumping = True
         while not self.ended and (messages := self.outlet.step(self.now_ns, self.writable)):
             for message in messages:
                 self.emit(message)
+        self.pumping = False
 
     def come_out(self, item: str | Event) -> None:
         for event in self.hearing.out(item, self.now_ns):
@@ -344,7 +354,52 @@ class AnySession(RuleBasedStateMachine):
                 self.hearing.owed.append((self.now_ms + DETECTOR_MS, sound))
             self.wait(gap_ms)
 
-    @rule(ms=st.sampled_from([1.0, 30.0, 100.0, 250.0, 400.0, 1_200.0, 2_000.0, 5_000.0, 40_000.0]))
+    @rule(sounds=st.sampled_from(UTTERANCES))
+    def utter(self, sounds: str) -> None:
+        """A whole piece of speech, or a cough, in one go: what random packets rarely make."""
+        for sound in sounds:
+            self.audio({"v": "voice", "b": "blip", "s": "silence"}[sound], 1, 60.0)
+
+    @rule(
+        pieces=st.lists(st.sampled_from(UTTERANCES), min_size=1, max_size=3),
+        answers=st.lists(st.sampled_from(Outcome), min_size=1, max_size=4),
+        guess=st.booleans(),
+        frames=st.integers(0, 12),
+        late=st.booleans(),
+    )
+    @precondition(lambda self: self.machine._floor.listening)
+    def talk(self, pieces: list[str], answers: list[Outcome], guess: bool, frames: int, late: bool) -> None:
+        """Pieces of speech with outcomes between them or behind them, and a reply that may begin meanwhile."""
+        for piece in pieces:
+            self.utter(piece)
+            if guess and self.hearing.state == "falling" and self.hearing.open:
+                self.guessed("these words")
+                self.utter("s")
+            if not late:
+                self._settle(answers[:1], frames)
+        self._settle(answers, frames)
+
+    def _settle(self, answers: list[Outcome], frames: int) -> None:
+        self.wait(DETECTOR_MS)
+        for outcome in answers:
+            if self.hearing.awaited:
+                self.recognised(outcome, "", "these words")
+        if self.writing and not self.broken_off:
+            self.sentence(frames, True)
+
+    @rule(n=st.integers(1, 3), frames=st.integers(1, 20))
+    @precondition(lambda self: self.writing and not self.broken_off)
+    def sentences_at_once(self, n: int, frames: int) -> None:
+        for _ in range(n):
+            self.sentence(frames, True)
+
+    @rule(mode=st.sampled_from([ListenMode.AUTO, ListenMode.REALTIME]))
+    @precondition(lambda self: not self.machine._floor.listening)
+    def listen_hands_free(self, mode: ListenMode) -> None:
+        self.frame(Hello())
+        self.frame(ListenStart(mode=mode))
+
+    @rule(ms=st.sampled_from([1.0, 30.0, 100.0, 250.0, 400.0, 1_200.0, 2_000.0, 5_000.0]))
     def time(self, ms: float) -> None:
         self.wait(ms)
 
@@ -376,7 +431,7 @@ class AnySession(RuleBasedStateMachine):
     def recognised(self, result: Outcome, failure: str, said: str) -> None:
         over = self.hearing.awaited.popleft()
         if over.reason == "merged":
-            result, failure = Outcome.TEXT, ""
+            result, failure, said = Outcome.TEXT, "", said or "joined words"
         text = self.said[-1] if said == "echo" and self.said else said
         outcome = AsrResult(result, text if result is Outcome.TEXT else "")
         self.perform(self.machine.on_hearing(_heard(over, outcome, self.now_ns, failure), self.now_ns))

@@ -32,11 +32,6 @@ class Ear:
         return bool(self._awaited or self._finishing)
 
     @property
-    def busy(self) -> bool:
-        """Somebody speaks, or has spoken and the words are still to come."""
-        return self.voicing or self.speech or self.owes
-
-    @property
     def awaits_words(self) -> bool:
         """Whether the recogniser is being waited for."""
         return bool(self._awaited)

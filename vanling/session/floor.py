@@ -61,9 +61,14 @@ class Floor:
         return self.act is not None
 
     @property
+    def disturbed(self) -> bool:
+        """Somebody speaks to us, or has spoken and the words are still to come."""
+        return self.ear.owes or (self.listening and (self.ear.voicing or self.ear.speech))
+
+    @property
     def free(self) -> bool:
         """Neither a reply nor speech is going on."""
-        return not self.running and not self.ear.busy and not self._guess
+        return not self.running and not self.disturbed and not self._guess
 
     @property
     def open_press(self) -> bool:
@@ -143,7 +148,7 @@ class Floor:
             return []
         if not self.hold.begun:
             # Nothing has been heard of it yet: it waits for whoever speaks, and for words that are owed.
-            wants = self.ear.owes or (self.listening and self.ear.busy)
+            wants = self.disturbed
             lockout_ns = self._lockout_after(self._stopped_ns)
         else:
             wants = self.listening and self.ear.voice and self.mode is ListenMode.REALTIME
@@ -157,9 +162,15 @@ class Floor:
             return self._shut(now_ns) if self.hold.may_shut() else []
         return self.interrupt("barge_in", now_ns) if self.hold.begun else []
 
+    def voice(self, now_ns: int, *, new: bool) -> list[Action]:
+        """There is voice: a ``new`` one, or one that has become speech or come back."""
+        if self.listening:
+            self.hold.rose(new=new)
+        return self.judge_voice(now_ns)
+
     def let_go(self, reason: str, *, false_alarm: bool) -> list[Action]:
         """What was said came to nothing. The gate stays shut while others speak: :meth:`settled` opens it."""
-        if self.hold.shut and self.hold.heeds_voice and self.ear.busy:
+        if self.hold.shut and self.hold.heeds_voice and self.disturbed:
             return []
         return self.release(reason, false_alarm=false_alarm)
 
@@ -173,7 +184,7 @@ class Floor:
 
     def settled(self) -> list[Action]:
         """A gate is shut, and a guess kept, for a voice and for the words that it owes; without either they go."""
-        if self.ear.busy:
+        if self.disturbed:
             return []
         return [*self.think_again(), *self.release("silence", false_alarm=True)]
 
@@ -208,7 +219,7 @@ class Floor:
         ear = self.ear
         if self.mode not in self._settings.hold.think_ahead or self.running or ear.owes:
             return []
-        if not ear.speech or ear.voice or not ear.up_to_date:
+        if not self.mode.hands_free or not ear.speech or ear.voice or not ear.up_to_date:
             return []
         actions = self.think_again()
         self._guess = text

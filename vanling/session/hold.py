@@ -76,14 +76,10 @@ class Hold:
         self._counts.resumed += 1
         self._false_alarms += false_alarm
 
-    def voice(self) -> None:
-        """A new voice: nothing runs out while somebody speaks, and it gets its own chance."""
+    def rose(self, *, new: bool) -> None:
+        """There is voice, and nothing runs out while somebody speaks; a ``new`` one gets its own chance."""
         self._fell_ns = None
-        self._ignore_speech = False
-
-    def rose(self) -> None:
-        """The same voice came back."""
-        self._fell_ns = None
+        self._ignore_speech = self._ignore_speech and not new
 
     def fell(self, now_ns: int) -> None:
         """The voice fell silent, or was cut off; its words are owed."""

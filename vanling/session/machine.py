@@ -144,14 +144,12 @@ class SessionMachine:
                 ear.reset_done()
             case VoiceHeard() if ear.up_to_date:
                 ear.voicing = True
-                floor.hold.voice()
-                return floor.judge_voice(now_ns)
+                return floor.voice(now_ns, new=True)
             case SpeechStarted() | SpeechResumed() if ear.up_to_date:
                 ear.onset()
                 self._activity_ns = now_ns
                 self._waking.drop_greeting()
-                floor.hold.rose()
-                return floor.think_again() + floor.judge_voice(now_ns)
+                return floor.think_again() + floor.voice(now_ns, new=False)
             case VoiceLapsed():
                 ear.lapse()
             case SpeechPaused():
