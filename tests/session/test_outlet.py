@@ -73,6 +73,15 @@ class Bench:
         self.sent += [(self.now_ms, message) for message in out]
         return out
 
+    def hold(self) -> list[OutputMessage]:
+        out = self.outlet.hold(self.now_ns)
+        self.sent += [(self.now_ms, message) for message in out]
+        return out
+
+    def release(self, epoch: int = 2) -> Bench:
+        self.outlet.release(epoch)
+        return self.pump()
+
     def pump(self) -> Bench:
         """As the session does: until nothing more is due."""
         while messages := self.outlet.step(self.now_ns, self._writable()):
@@ -392,6 +401,175 @@ def test_an_interruption_needs_no_writable_connection() -> None:
     assert names_of(bench.interrupt()) == ["SentenceEnd", "TtsStop", "ReplyDone"]
 
 
+# --- hold and release (rules 3.2 and 3.3) -----------------------------------------------------------------------------
+
+
+def in_state(state: OutletState) -> Bench:
+    """A reply of two sentences, caught in this state."""
+    match state:
+        case OutletState.SILENT:
+            return Bench().begin()
+        case OutletState.STARTING:
+            return Bench().begin().say("One.", 10).say("Two.", 10)
+        case OutletState.SPEAKING:
+            return Bench().begin().say("One.", 10).say("Two.", 10).wait(400)
+        case OutletState.DRAINING:
+            return Bench().begin().say("One.", 10).say("Two.", 10).end().wait(100 + 20 * FRAME - 50)
+        case OutletState.HELD:
+            bench = in_state(OutletState.SPEAKING)
+            bench.hold()
+            return bench
+
+
+@pytest.mark.parametrize(
+    ("state", "closing", "again"),
+    [
+        (OutletState.SILENT, [], []),
+        (OutletState.STARTING, ["TtsStop"], ["One.", "Two."]),
+        (OutletState.SPEAKING, ["SentenceEnd", "TtsStop"], ["One.", "Two."]),
+        (OutletState.DRAINING, ["TtsStop"], ["Two."]),
+        (OutletState.HELD, [], ["One.", "Two."]),
+    ],
+)
+def test_hold_and_release_in_each_state(state: OutletState, closing: list[str], again: list[str]) -> None:
+    bench = in_state(state)
+    assert bench.outlet.state is state
+    assert names_of(bench.hold()) == closing
+    assert bench.outlet.state is OutletState.HELD
+    count, texts = len(bench.sent), len(bench.texts())
+    bench.wait(10_000)
+    assert len(bench.sent) == count, "nothing leaves through a shut gate"
+    assert bench.outlet.next_ns is None
+    bench.release(7).end().wait(10_000)
+    assert bench.texts()[texts:] == again
+    after = [message for _, message in bench.sent[count:]]
+    assert {message.epoch for message in after} == {7}
+    assert names_of(after)[-1] == "ReplyDone"
+    assert names_of(after).count("TtsStart") == names_of(after).count("TtsStop") == bool(again)
+    assert bench.outlet.state is OutletState.SILENT
+
+
+@pytest.mark.parametrize("state", list(OutletState))
+def test_a_held_reply_can_be_interrupted(state: OutletState) -> None:
+    bench = in_state(state)
+    bench.hold()
+    assert names_of(bench.interrupt()) == ["ReplyDone"], "its stop went out when it was held"
+    bench.begin(9).say("New.", 3).end().wait(3_000)
+    assert bench.texts()[-1] == "New."
+    assert bench.outlet.state is OutletState.SILENT
+
+
+def test_holding_nothing_says_nothing_and_a_second_hold_neither() -> None:
+    assert Bench().hold() == []
+    bench = in_state(OutletState.SPEAKING)
+    assert bench.hold()
+    assert bench.hold() == []
+
+
+def test_releasing_what_is_not_held_changes_nothing() -> None:
+    bench = in_state(OutletState.SPEAKING).release(5).end().wait(10_000)
+    assert bench.texts() == ["One.", "Two."]
+    assert {message.epoch for _, message in bench.sent} == {1}
+
+
+def test_a_sentence_that_was_played_in_full_is_not_repeated() -> None:
+    bench = Bench().begin().say("One.", 10).say("Two.", 10).say("Three.", 10).end()
+    bench.wait(100 + 600 + 200)
+    bench.hold()
+    bench.release().wait(10_000)
+    assert bench.texts() == ["One.", "Two.", "Two.", "Three."]
+    assert bench.names().count("Audio") == 10 + 10 + 10 + len([t for t in bench.times(Audio) if 640 <= t <= 900])
+
+
+def test_a_held_sentence_begins_anew_with_its_own_first_frame() -> None:
+    bench = Bench().begin()
+    bench.outlet.sentence("One.", "happy")
+    for n in range(10):
+        bench.outlet.audio(bytes([n]), FRAME)
+    bench.outlet.sentence_end()
+    bench.pump().wait(400)
+    bench.hold()
+    count = len(bench.sent)
+    bench.release().end().wait(10_000)
+    packets = [message.packet for _, message in bench.sent[count:] if isinstance(message, Audio)]
+    assert packets == [bytes([n]) for n in range(10)]
+    assert [m.name for _, m in bench.sent[count:] if isinstance(m, Emotion)] == ["happy"]
+
+
+def test_a_sentence_whose_end_was_not_made_yet_begins_anew_however_much_was_played() -> None:
+    bench = Bench().begin().say("One.", 5, end=False).wait(5_000)
+    bench.hold()
+    bench.outlet.audio(b"more", FRAME)
+    bench.outlet.sentence_end()
+    bench.release().end().wait(5_000)
+    assert bench.texts() == ["One.", "One."]
+    assert bench.names().count("Audio") == 5 + 6
+
+
+def test_what_is_made_while_held_waits_and_is_bounded() -> None:
+    bench = in_state(OutletState.SILENT)
+    bench.hold()
+    bench.say("One.", 40).say("Two.", 40)
+    assert bench.sent == []
+    assert bench.outlet.backlog_ms == 80 * FRAME
+    assert not bench.outlet.has_room
+    bench.end().release().wait(20_000)
+    assert bench.names().count("Audio") == 80
+    assert bench.texts() == ["One.", "Two."]
+
+
+def test_the_start_gap_and_the_lead_begin_anew_after_a_hold() -> None:
+    bench = in_state(OutletState.SPEAKING)
+    bench.hold()
+    bench.wait(1_000)
+    bench.release().wait(300)
+    [_, start] = bench.times(TtsStart)
+    after = [t for t in bench.times(Audio) if t >= start]
+    assert after[:4] == [start + 100, start + 100, start + 160, start + 220]
+
+
+@pytest.mark.parametrize(("held_after_ms", "heard"), [(100 + 299, ""), (100 + 300, "One."), (100 + 900, "One. Two.")])
+def test_heard_counts_across_holds(held_after_ms: float, heard: str) -> None:
+    """What was played before the hold was heard, though it begins anew."""
+    bench = Bench().begin().say("One.", 10).say("Two.", 10).wait(held_after_ms)
+    bench.hold()
+    assert bench.outlet.heard(bench.now_ns) == heard
+    bench.wait(5_000).release().wait(50)
+    [done] = [message for message in bench.interrupt() if isinstance(message, ReplyDone)]
+    assert done.text == heard
+
+
+def test_done_bears_every_sentence_once_after_a_hold() -> None:
+    bench = in_state(OutletState.SPEAKING)
+    bench.hold()
+    bench.release().end().wait(10_000)
+    assert bench.sent[-1][1] == ReplyDone(epoch=2, status=ReplyStatus.COMPLETED, text="One. Two.")
+
+
+def test_a_shown_sentence_is_not_shown_again() -> None:
+    bench = Bench().begin().say("你好。", 0).say("Two.", 10).wait(200)
+    bench.hold()
+    bench.release().end().wait(5_000)
+    assert bench.texts() == ["你好。", "Two.", "Two."]
+
+
+def test_begun_is_from_the_first_sentence_on_and_survives_a_hold() -> None:
+    bench = Bench().begin().say("One.", 10).wait(99)
+    assert not bench.outlet.begun
+    bench.wait(1)
+    assert bench.outlet.begun
+    bench.hold()
+    assert bench.outlet.begun
+
+
+def test_nothing_is_kept_of_sentences_that_were_played() -> None:
+    bench = Bench().begin()
+    for n in range(20):
+        bench.say(str(n), 10).wait(600)
+    kept = sum(len(sentence.frames) for sentence in bench.outlet._sentences)
+    assert kept <= 3 * 10
+
+
 # --- what was heard (rule 5.5) ----------------------------------------------------------------------------------------
 
 
@@ -453,6 +631,9 @@ OPERATIONS = st.one_of(
     st.tuples(st.just("sleep"), st.floats(0, 3_000)),
     st.tuples(st.just("writable"), st.booleans()),
     st.tuples(st.just("interrupt"), st.none()),
+    st.tuples(st.just("hold"), st.none()),
+    st.tuples(st.just("release"), st.none()),
+    st.tuples(st.just("release"), st.none()),
     st.tuples(st.just("next"), st.none()),
 )
 
@@ -464,27 +645,34 @@ OPERATIONS = st.one_of(
     st.sampled_from([0, 100, 130]),
     st.sampled_from([PACED, UNPACED]),
 )
-def test_any_course_of_things_pleases_the_device(
+def test_any_course_of_things_pleases_the_device(  # noqa: PLR0912, PLR0915 - a row an operation
     operations: list[tuple[str, object]], lead: int, gap_ms: float, spec: AudioSpec
 ) -> None:
-    """Every reply is whole: one start and one stop, all of its sentences and frames unless it was interrupted."""
+    """Every reply is whole: one start and one stop, all of its sentences and frames in their order unless it was
+    interrupted; after a hold it begins with the first sentence that was not played in full."""
     bench = Bench(spec, PacingSettings(lead_frames=lead, start_gap_ms=gap_ms))
     witness = Witness(lead=lead, start_gap_ms=gap_ms, paced=spec is PACED)
-    epoch, ended, offered, marks, counts = 1, False, (0, 0), (0, 0), [0, 0]
+    epoch, ended, said, mark, held = 1, False, 0, 0, False
+    offered: list[tuple[str, int]] = []  # sentences of the present reply and their frames
     bench.begin(epoch)
 
-    def look() -> tuple[int, int]:
+    def look() -> None:
         for now_ms, message in bench.sent[len(witness.seen) :]:
             witness.see(message, now_ms)
-            counts[0] += isinstance(message, Sentence)
-            counts[1] += isinstance(message, Audio)
-        return (counts[0], counts[1])
 
-    for what, value in [*operations, ("writable", True), ("end", ReplyStatus.COMPLETED), ("wait", 1_000_000.0)]:
+    courses = [
+        *operations,
+        ("writable", True),
+        ("release", None),
+        ("end", ReplyStatus.COMPLETED),
+        ("wait", 1_000_000.0),
+    ]
+    for what, value in courses:
         match what, value:
             case ("say" | "broken", int(frames)) if not ended:
-                bench.say("s", frames, end=what == "say")
-                offered = (offered[0] + 1, offered[1] + frames)
+                said += 1
+                bench.say(f"s{said}", frames, end=what == "say")
+                offered.append((f"s{said}", frames))
                 if what == "broken":
                     bench.end(ReplyStatus.FAILED)
                     ended = True
@@ -499,18 +687,41 @@ def test_any_course_of_things_pleases_the_device(
             case "writable", bool(yes):
                 bench.writable = yes
                 bench.pump()
-            case ("interrupt", None):
+            case "interrupt" | "hold", None:
                 look()
+                if what == "interrupt":
+                    bench.interrupt()
+                elif bench.outlet.active:
+                    bench.hold()
+                    held = True
                 witness.interrupt(epoch)
-                bench.interrupt()
                 epoch += 1
-            case ("next", None) if bench.outlet.active:
-                continue
-        seen = look()
-        if not bench.outlet.active and what != "interrupt":
-            assert (seen[0] - marks[0], seen[1] - marks[1]) == offered, "something of the reply was lost"
+            case ("release", None) if held:
+                epoch += 1
+                held = False
+                bench.release(epoch)
+        look()
         if not bench.outlet.active:
+            if what != "interrupt":
+                assert whole(bench.sent[mark:]) == offered, "something of the reply was lost or out of order"
+            assert not held or what == "interrupt"
+            epoch += 1
             bench.begin(epoch)
-            ended, offered, marks = False, (0, 0), look()
+            ended, offered, held, mark = False, [], False, len(bench.sent)
     assert witness.starts == witness.stops
     assert witness.started_ms is None
+
+
+def whole(sent: list[tuple[float, OutputMessage]]) -> list[tuple[str, int]]:
+    """The sentences of a reply with their frames, as one hears them: one that begins anew takes the place of itself
+    and of all behind it; what is played in full stands once."""
+    heard: list[tuple[str, int]] = []
+    for _, message in sent:
+        if isinstance(message, Sentence):
+            texts = [text for text, _ in heard]
+            if message.text in texts:
+                heard = heard[: texts.index(message.text)]
+            heard.append((message.text, 0))
+        elif isinstance(message, Audio):
+            heard[-1] = (heard[-1][0], heard[-1][1] + 1)
+    return heard

@@ -37,8 +37,8 @@ class Conversation:
         self.user_said(text)
 
     def assistant_said(self, text: str) -> None:
-        """Store what was heard of a reply; an unheard reply leaves no entry."""
-        if text:
+        """Store what was heard of a reply; an unheard reply leaves no entry, and what is said outside a turn neither."""
+        if text and self._messages and self._messages[-1].role is Role.USER:
             self._append(Message(Role.ASSISTANT, text))
 
     def _append(self, message: Message) -> None:

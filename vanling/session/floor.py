@@ -217,7 +217,7 @@ class Floor:
     def think_ahead(self, text: str) -> list[Action]:
         """Nothing of it is heard, stored or executed before the turn is confirmed (rule 3.1)."""
         ear = self.ear
-        if self.mode not in self._settings.hold.think_ahead or self.running or ear.owes:
+        if self.mode not in self._settings.hold.think_ahead or self.running or ear.owes or self.hold.is_ours(text):
             return []
         if not self.mode.hands_free or not ear.speech or ear.voice or not ear.up_to_date:
             return []

@@ -102,9 +102,13 @@ class Hold:
     def may_merge(self) -> bool:
         return self._settings.merge and not self.begun
 
+    def is_ours(self, text: str) -> bool:
+        """Whether these words are of the reply, come back through the microphone."""
+        return self._settings.echo and is_echo(text, self._spoken)
+
     def hears_itself(self, text: str) -> bool:
-        """Whether these words are ours, come back through the microphone."""
-        if not self._settings.echo or not is_echo(text, self._spoken):
+        """The same of a turn's words: then the reply has had its echo."""
+        if not self.is_ours(text):
             return False
         self._echoes += 1
         self._counts.echoes += 1
