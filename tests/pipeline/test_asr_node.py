@@ -13,18 +13,23 @@ from tests.pipeline.bench import Bench, Mark
 from vanling.contracts.engines import AsrResult, Outcome, Priority
 from vanling.errors import EngineError
 from vanling.pipeline.events import (
+    Answered,
     Event,
     FinishTurn,
+    GuessHeard,
+    PartialHeard,
+    Rejoin,
     SetMode,
     SpeechEnded,
     SpeechPaused,
     SpeechResumed,
     SpeechStarted,
+    TurnHeard,
     TurnOutcome,
     TurnOver,
     Window,
 )
-from vanling.pipeline.nodes.asr import AsrNode, AsrSettings, AsrTemplate
+from vanling.pipeline.nodes.asr import AsrNode, AsrSettings, AsrTemplate, join_words
 
 WINDOW_MS = 32
 SETTINGS = AsrSettings(partials_ms=0)
@@ -475,3 +480,192 @@ def test_other_events_pass_in_order() -> None:
     for event in (Mark("a"), SpeechResumed(), Mark("b")):
         ear.push(event)
     assert ear.bench.names() == ["Mark", "SpeechResumed", "Mark"]
+
+
+# --- guesses and partials (rules 1.4 and 3.1) -------------------------------------------------------------------------
+
+
+@virtual
+async def test_a_guess_is_told_while_nothing_was_said_since() -> None:
+    ear = Ear(FakeAsr(["what time"]))
+    ear.mode()
+    ear.start(10)
+    ear.pause()
+    await ear.bench.settle()
+    assert ear.bench.of(GuessHeard) == [GuessHeard("what time")]
+    ear.end()
+    assert (await ear.outcome()).result.text == "what time"
+    assert len(ear.asr.calls) == 1
+
+
+@pytest.mark.parametrize("then", ["voice", "end", "press", "close"])
+@virtual
+async def test_a_guess_that_came_too_late_is_not_told(then: str) -> None:
+    gate = asyncio.Event()
+    ear = Ear(FakeAsr([Held(gate, "what time")]))
+    ear.mode()
+    ear.start(10)
+    ear.pause()
+    await ear.bench.settle()
+    match then:
+        case "voice":
+            ear.windows(True, 1)
+        case "end":
+            ear.end()
+        case "press":
+            ear.press()
+        case "close":
+            ear.node.close()
+    gate.set()
+    await ear.bench.settle()
+    assert ear.bench.of(GuessHeard) == []
+
+
+@pytest.mark.parametrize("step", ["", EngineError("x"), RuntimeError("x")])
+@virtual
+async def test_a_guess_without_words_is_not_told(step: object) -> None:
+    ear = Ear(FakeAsr([step]))  # type: ignore[list-item]
+    ear.mode()
+    ear.start(10)
+    ear.pause()
+    await ear.bench.settle()
+    assert ear.bench.of(GuessHeard) == []
+
+
+def partial_ear(asr: FakeAsr) -> Ear:
+    ear = Ear(asr, AsrSettings(speculate=False))
+    ear.mode()
+    ear.start(4)
+    return ear
+
+
+@virtual
+async def test_partials_come_each_second_while_speech_goes_on() -> None:
+    ear = partial_ear(FakeAsr(otherwise="so far"))
+    for _ in range(130):
+        ear.windows(True, 1)
+        await ear.bench.settle()
+    partials = ear.bench.of(PartialHeard)
+    assert [round(partial.voiced_ms, -3) for partial in partials] == [1_000, 2_000, 3_000, 4_000]
+    assert {partial.text for partial in partials} == {"so far"}
+    assert {priority for priority, _ in ear.asr.calls} == {Priority.REST}
+
+
+@virtual
+async def test_no_partial_is_asked_for_while_one_is_being_made() -> None:
+    ear = partial_ear(FakeAsr(otherwise=HANG))
+    ear.windows(True, 200)
+    await ear.bench.settle()
+    assert len(ear.asr.calls) == 1
+    await ear.bench.end()
+
+
+@pytest.mark.parametrize("step", [EngineError("x"), RuntimeError("x")])
+@virtual
+async def test_a_partial_that_fails_is_no_matter(step: Exception) -> None:
+    ear = partial_ear(FakeAsr([step, "now"]))
+    for _ in range(80):
+        ear.windows(True, 1)
+        await ear.bench.settle()
+    assert [partial.text for partial in ear.bench.of(PartialHeard)] == ["now"]
+
+
+@virtual
+async def test_a_partial_that_comes_after_its_turn_is_not_told() -> None:
+    gate = asyncio.Event()
+    ear = partial_ear(FakeAsr([Held(gate, "late"), "all of it"]))
+    ear.windows(True, 40)
+    await ear.bench.settle()
+    ear.pause()
+    ear.end()
+    gate.set()
+    await ear.bench.settle()
+    assert ear.bench.of(PartialHeard) == []
+    assert (await ear.outcome()).result.text == "all of it"
+
+
+# --- two turns that were one (rule 3.3) -------------------------------------------------------------------------------
+
+
+async def spoken(ear: Ear, n: int = 10) -> TurnHeard:
+    ear.start(n)
+    ear.pause()
+    ear.end()
+    outcome = await ear.outcome()
+    return TurnHeard(ear.bench.of(TurnOver)[-1], outcome)
+
+
+@virtual
+async def test_two_turns_are_recognised_as_one_sample_range() -> None:
+    ear = Ear(FakeAsr(["one", "two", "one and two"]))
+    ear.mode()
+    first, second = await spoken(ear), await spoken(ear)
+    ear.push(Rejoin(first, second))
+    outcome = await ear.outcome()
+    over = ear.bench.of(TurnOver)[-1]
+    assert (over.number, over.reason) == (3, "merged")
+    assert (over.speech_end_ns, over.decided_ns) == (second.over.speech_end_ns, second.over.decided_ns)
+    assert over.voiced_ms == first.over.voiced_ms + second.over.voiced_ms
+    assert (outcome.number, outcome.result.text) == (3, "one and two")
+    assert ear.fed(0) == list(range(1, ear.count + 1)), "no gap and no repetition"
+    assert ear.asr.calls[-1][0] is Priority.CONFIRMED
+
+
+@virtual
+async def test_three_turns_are_joined_one_after_the_other() -> None:
+    ear = Ear(FakeAsr(["one", "two", "one two", "three", "one two three"]))
+    ear.mode()
+    first, second = await spoken(ear), await spoken(ear)
+    ear.push(Rejoin(first, second))
+    joined = TurnHeard(ear.bench.of(TurnOver)[-1], await ear.outcome())
+    third = await spoken(ear)
+    ear.push(Rejoin(joined, third))
+    assert (await ear.outcome()).result.text == "one two three"
+    assert ear.fed(0) == list(range(1, ear.count + 1))
+
+
+@pytest.mark.parametrize("step", ["", EngineError("x"), RuntimeError("x"), HANG])
+@virtual
+async def test_what_cannot_be_recognised_together_is_joined_by_its_words(step: object) -> None:
+    ear = Ear(FakeAsr(["one", "two", step]), AsrSettings(partials_ms=0, timeout_ms=100))  # type: ignore[list-item]
+    ear.mode()
+    first, second = await spoken(ear), await spoken(ear)
+    ear.push(Rejoin(first, second))
+    await asyncio.sleep(0.2)
+    outcome = await ear.outcome()
+    assert (outcome.result.outcome, outcome.result.text, outcome.failure) == (Outcome.TEXT, "one two", "")
+
+
+@virtual
+async def test_once_the_reply_is_heard_no_audio_is_kept() -> None:
+    ear = Ear(FakeAsr(["one", "two"]))
+    ear.mode()
+    first = await spoken(ear)
+    ear.push(Answered())
+    second = await spoken(ear)
+    ear.push(Rejoin(first, second))
+    assert (await ear.outcome()).result.text == "one two"
+    assert len(ear.asr.calls) == 2
+
+
+@virtual
+async def test_audio_of_old_turns_is_not_kept() -> None:
+    ear = Ear()
+    ear.mode()
+    for _ in range(20):
+        await spoken(ear)
+    assert len(ear.node._joinable) <= 2
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "joined"),
+    [
+        ("one", "two", "one two"),
+        ("你好", "世界", "你好世界"),
+        ("hi", "世界", "hi 世界"),
+        ("", "two", "two"),
+        ("one", "", "one"),
+    ],
+)
+def test_words_are_joined_as_their_script_wants(first: str, second: str, joined: str) -> None:
+    assert join_words(first, second) == joined

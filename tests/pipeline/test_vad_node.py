@@ -16,6 +16,8 @@ from vanling.pipeline.events import (
     SpeechPaused,
     SpeechResumed,
     SpeechStarted,
+    VoiceHeard,
+    VoiceLapsed,
     Window,
 )
 from vanling.pipeline.nodes.vad import MAX_PENDING_WINDOWS, VadNode, VadSettings, VadTemplate
@@ -244,3 +246,72 @@ def test_streams_of_two_sessions_are_apart() -> None:
     one.windows(VOICE, 10)
     two.windows(SILENCE, 10)
     assert (one.edges(), two.edges()) == (["SpeechStarted"], [])
+
+
+# --- voice that may become speech (rule 3.2) --------------------------------------------------------------------------
+
+VOICES = (VoiceHeard, VoiceLapsed, *EDGES)
+
+
+@pytest.mark.parametrize(
+    ("script", "events"),
+    [
+        ([(VOICE, 1), (SILENCE, 20)], []),
+        ([(VOICE, 2)], ["VoiceHeard"]),
+        ([(VOICE, 2), (SILENCE, 9)], ["VoiceHeard"]),
+        ([(VOICE, 2), (SILENCE, 10)], ["VoiceHeard", "VoiceLapsed"]),
+        ([(VOICE, 2), (SILENCE, 10), (VOICE, 2)], ["VoiceHeard", "VoiceLapsed", "VoiceHeard"]),
+        ([(VOICE, 1), (BETWEEN, 3), (VOICE, 1)], ["VoiceHeard"]),
+        ([(VOICE, 4)], ["VoiceHeard", "SpeechStarted"]),
+        ([(VOICE, 4), (SILENCE, 10), (VOICE, 1)], ["VoiceHeard", "SpeechStarted", "SpeechPaused", "SpeechResumed"]),
+        (
+            [(VOICE, 4), (SILENCE, 16), (VOICE, 2)],
+            ["VoiceHeard", "SpeechStarted", "SpeechPaused", "SpeechEnded", "VoiceHeard"],
+        ),
+    ],
+)
+def test_voice_is_told_of_before_it_is_sure_to_be_speech(script: list[tuple[float, int]], events: list[str]) -> None:
+    ear = Ear()
+    for verdict, n in script:
+        ear.windows(verdict, n)
+    assert [type(event).__name__ for event in ear.bench.out if isinstance(event, VOICES)] == events
+
+
+def test_after_a_fresh_start_voice_is_told_of_again() -> None:
+    ear = Ear()
+    ear.windows(VOICE, 3)
+    ear.push(SetMode(True, True, True))
+    ear.windows(VOICE, 3)
+    assert ear.bench.names().count("VoiceHeard") == 2
+    assert "VoiceLapsed" not in ear.bench.names()
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(st.tuples(st.sampled_from([SILENCE, VOICE, BETWEEN]), st.integers(1, 20)), max_size=12),
+    st.sampled_from([30.0, 64.0, 120.0, 300.0]),
+)
+def test_every_speech_is_a_voice_first_and_every_voice_has_an_end(
+    script: list[tuple[float, int]], min_speech_ms: float
+) -> None:
+    """The session holds a reply for a voice: one without an end would hold it for ever."""
+    ear = Ear(VadSettings(min_speech_ms=min_speech_ms))
+    for verdict, n in [*script, (SILENCE, 40)]:
+        ear.windows(verdict, n)
+    voice = speech = False
+    for event in ear.bench.out:
+        match event:
+            case VoiceHeard():
+                assert not voice
+                voice = True
+            case VoiceLapsed():
+                assert voice
+                assert not speech
+                voice = False
+            case SpeechStarted():
+                assert voice
+                speech = True
+            case SpeechEnded():
+                assert speech
+                voice = speech = False
+    assert not voice

@@ -37,7 +37,7 @@ class Conversation:
         self.user_said(text)
 
     def assistant_said(self, text: str) -> None:
-        """Store what was heard of a reply; an unheard reply leaves no entry, and what is said outside a turn neither."""
+        """Store what was heard of a reply; an unheard one leaves no entry, and what is said outside a turn neither."""
         if text and self._messages and self._messages[-1].role is Role.USER:
             self._append(Message(Role.ASSISTANT, text))
 
