@@ -105,7 +105,8 @@ class Session:
             actions = self._machine.on_audio(now_ns)
             if actions is None:
                 return
-            self._perform(actions)
+            if actions:
+                self._perform(actions)
             self._shadow.hearing.push(AudioFrame(frame.packet, now_ns))
             if actions:
                 self._pump()
