@@ -20,7 +20,7 @@ from typer.testing import CliRunner, Result
 
 from vanling import __version__
 from vanling.cli import addresses, doctor, serve
-from vanling.cli.main import app
+from vanling.cli.app import app
 from vanling.cli.speed import Speed
 from vanling.cli.wav import read_wav, write_wav
 from vanling.config import Config, load_config
@@ -79,6 +79,32 @@ def test_every_command_has_help_and_the_common_options(command: list[str]) -> No
     assert result.exit_code == 0
     for option in ("--config", "--set", "--debug"):
         assert option in result.stdout
+
+
+@pytest.mark.parametrize("command", [[], ["models"], ["config"], *COMMANDS], ids=" ".join)
+def test_help_speaks_of_no_types(command: list[str]) -> None:
+    assert "<" not in vanling(*command, "--help").stdout
+
+
+@pytest.mark.parametrize(("group", "commands"), [("models", ("list", "verify")), ("config", ("show", "example"))])
+def test_a_group_alone_is_wrong_usage_that_names_its_commands(group: str, commands: tuple[str, ...]) -> None:
+    said = failure(group, code=2)
+    assert "missing" in said
+    for command in commands:
+        assert f"vanling {group} {command}" in " ".join(said.replace("│", " ").split()).replace("root", "vanling")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["serve", "--port", "abc"], "abc is not allowed, it takes a whole number from 0 to 65535"),
+        (["doctor", "--port", "99999"], "99999 is not allowed, it takes a whole number from 0 to 65535"),
+        (["serve", "--port", "-1"], "-1 is not allowed, it takes a whole number from 0 to 65535"),
+        (["talk", "--url", "ws://h/", "--text", "a", "--mode", "foo"], "it takes one of auto, manual, realtime"),
+    ],
+)
+def test_a_bad_option_says_what_it_takes(arguments: list[str], words: str) -> None:
+    assert words in " ".join(failure(*arguments, code=2).replace("│", " ").split())
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
@@ -409,7 +435,7 @@ def test_demo_that_cannot_start_is_one_sentence(monkeypatch: pytest.MonkeyPatch,
 @pytest.fixture
 def no_engines(monkeypatch: pytest.MonkeyPatch) -> None:
     async def measured(*_: object) -> tuple[Speed, list[str]]:
-        return Speed(2, opus_ratio=0.01, asr_ms=200.0, asr_ratio=0.1), ["nothing to change"]
+        return Speed(2, opus_ratio=0.01, asr_ms=200.0, asr_ratio=0.1), []
 
     monkeypatch.setattr(doctor, "measure", measured)
 
@@ -423,7 +449,8 @@ def test_doctor_of_a_healthy_machine(unused_tcp_port: int) -> None:
     assert [check["name"] for check in document["checks"]] == [
         "libraries", "models", "data folder", "access", "certificate", "port", "clock", "timers", "engines",
     ]  # fmt: skip
-    assert document["speed"]["asr_ms"] == 200.0
+    assert document["measured"]["asr_ms"] == 200.0
+    assert document["proposals"] == []
     assert "nothing to change" in vanling("doctor", "--set", f"server.port={unused_tcp_port}").stdout
 
 

@@ -7,14 +7,15 @@ import sys
 import typer
 
 from vanling.cli.common import ConfigFile, Debug, Sets, guarded, settle
+from vanling.cli.usage import Command, Group
 from vanling.config import ENGINE_KINDS, example_toml
 from vanling.config import show as shown
 from vanling.engines.registry import check_section
 
-app = typer.Typer(help="What is configured, and what can be.", no_args_is_help=True)
+app = typer.Typer(help="What is configured, and what can be.", cls=Group)
 
 
-@app.command()
+@app.command(cls=Command)
 @guarded
 def show(config: ConfigFile = None, sets: Sets = None, debug: Debug = False) -> None:
     """Print what is in effect as TOML: secrets masked, and where each value that is no default was set."""
@@ -24,7 +25,7 @@ def show(config: ConfigFile = None, sets: Sets = None, debug: Debug = False) -> 
     sys.stdout.write(shown(settled))
 
 
-@app.command()
+@app.command(cls=Command)
 @guarded
 def example(config: ConfigFile = None, sets: Sets = None, debug: Debug = False) -> None:
     """Print a configuration file to start from: every key, its default, and what it does."""

@@ -12,7 +12,7 @@ import json
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from enum import Enum
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
@@ -44,7 +44,7 @@ HELLO = {
 }
 
 
-class Mode(Enum):
+class Mode(StrEnum):
     """Who ends the turn: the server (auto, realtime with the microphone open all along) or the button (manual)."""
 
     AUTO = "auto"

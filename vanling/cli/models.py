@@ -7,12 +7,13 @@ from rich.table import Table
 
 from vanling.cli.common import ConfigFile, Debug, Json, Sets, fail, guarded, out, print_json, settle
 from vanling.cli.progress import progress
+from vanling.cli.usage import Command, Group
 from vanling.engines.models import PACKAGED, PackagedModel
 
-app = typer.Typer(help="The models that vanling speaks and listens with.", no_args_is_help=True)
+app = typer.Typer(help="The models that vanling speaks and listens with.", cls=Group)
 
 
-@app.command("list")
+@app.command("list", cls=Command)
 @guarded
 def list_(as_json: Json = False, config: ConfigFile = None, sets: Sets = None, debug: Debug = False) -> None:
     """Show which models there are, and which of them are installed."""
@@ -27,7 +28,7 @@ def list_(as_json: Json = False, config: ConfigFile = None, sets: Sets = None, d
     out().print(table)
 
 
-@app.command()
+@app.command(cls=Command)
 @guarded
 def verify(as_json: Json = False, config: ConfigFile = None, sets: Sets = None, debug: Debug = False) -> None:
     """Check every installed model's files against their known SHA-256."""

@@ -8,16 +8,17 @@ import os
 import sys
 import threading
 from collections.abc import Coroutine
-from typing import Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from vanling.cli.addresses import ota_url
-from vanling.cli.common import ConfigFile, Debug, Sets, guarded, settle
+from vanling.cli.common import ConfigFile, Debug, Host, Open, Port, Sets, guarded, listening, settle
 from vanling.cli.progress import progress
-from vanling.cli.running import run, stoppable
+from vanling.cli.running import hurried, run, stoppable
 from vanling.config import Config
 from vanling.errors import StartError
+
+if TYPE_CHECKING:
+    from vanling.server.runtime import Server
 
 DRAIN_S = 4.0
 """Sessions get this long to end; the rest of the five seconds is for threads and files."""
@@ -29,23 +30,21 @@ logger = logging.getLogger(__name__)
 @guarded
 def serve(
     *,
-    host: Annotated[
-        str | None, typer.Option(metavar="H", help="Address to listen on; 0.0.0.0 for the network.")
-    ] = None,
-    port: Annotated[int | None, typer.Option(metavar="P", min=0, max=65535, help="Port; 0 takes a free one.")] = None,
-    open_: Annotated[bool, typer.Option("--open", help="Let anyone connect, without a token.")] = False,
+    host: Host = None,
+    port: Port = None,
+    open_: Open = False,
     config: ConfigFile = None,
     sets: Sets = None,
     debug: Debug = False,
 ) -> None:
     """Serve every voice device in the house, until Ctrl-C or SIGTERM."""
-    own = [f"server.host={host}"] if host is not None else []
-    own += [f"server.port={port}"] if port is not None else []
-    own += ["auth.required=false"] if open_ else []
     with stoppable():
-        settled = settle(config, sets, debug, *own)
+        settled = settle(config, sets, debug, *listening(host, port, open_))
         check_exposure(settled)
-        run(_serve(settled))
+        # Not in the event loop, which puts off Ctrl-C until the next await: the models' libraries take their time.
+        from vanling.server.runtime import Server  # noqa: PLC0415
+
+        run(_serve(settled, Server))
 
 
 def check_exposure(config: Config) -> None:
@@ -71,27 +70,33 @@ def check_exposure(config: Config) -> None:
     )
 
 
-async def _serve(config: Config) -> None:
-    from vanling.server.runtime import Server  # noqa: PLC0415  (loads the models' libraries)
+async def _serve(config: Config, server_type: type[Server]) -> None:
     from vanling.server.signals import stop_event  # noqa: PLC0415
 
     with stop_event() as stop:
         with progress("starting") as report:
-            server = Server(config, report)
-            await _start_unless(stop, server.start())
+            server = server_type(config, report)
+            starting = asyncio.create_task(server.start())
+            await _either(starting, stop)
         if not stop.is_set():
+            await starting
             _announce(config, server.url)
             await stop.wait()
-        _limit_the_end()
-        await _drain(server.stop())
+        with hurried():
+            _limit_the_end()
+            await _give_up(starting)
+            await _drain(server.stop())
 
 
-async def _start_unless(stop: asyncio.Event, start: Coroutine[Any, Any, None]) -> None:
-    """Start, or give up when a signal comes first: nothing is served yet that would have to be drained."""
-    starting = asyncio.create_task(start)
+async def _either(starting: asyncio.Task[None], stop: asyncio.Event) -> None:
+    """Until it has started, or a signal comes first."""
     stopping = asyncio.create_task(stop.wait())
     await asyncio.wait({starting, stopping}, return_when=asyncio.FIRST_COMPLETED)
     stopping.cancel()
+
+
+async def _give_up(starting: asyncio.Task[None]) -> None:
+    """Nothing is served by a start that is under way, so it need not be drained; one that failed still says why."""
     if starting.done():
         await starting
         return

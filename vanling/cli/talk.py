@@ -17,6 +17,7 @@ from vanling.cli.microphone import RATE, Clip, Microphone
 from vanling.cli.progress import progress
 from vanling.cli.report import show_conversation
 from vanling.cli.running import run
+from vanling.cli.usage import FLAG, one_of
 from vanling.cli.wav import read_wav
 from vanling.config import Config
 
@@ -46,11 +47,16 @@ def talk(
     url: Annotated[str, typer.Option(metavar="ws://…", help="The server's door, such as ws://host:8080/xiaozhi/v1/.")],
     token: Annotated[str, typer.Option(metavar="T", help="Token, where the server asks for one.")] = "",
     device_id: Annotated[str, typer.Option(metavar="ID", help="MAC address to appear with; else a random one.")] = "",
-    mode: Annotated[Mode, typer.Option(help="Who ends the turn: the server, or the button (manual).")] = Mode.AUTO,
+    mode: Annotated[
+        str,
+        typer.Option(
+            metavar="|".join(Mode), parser=one_of(*Mode), help="Who ends the turn: the server, or the button (manual)."
+        ),
+    ] = Mode.AUTO.value,
     wav: Annotated[Path | None, typer.Option(metavar="FILE", help="Say what this WAV file holds.")] = None,
     say: Annotated[str | None, typer.Option(metavar="TEXT", help="Speak this text with the embedded voice.")] = None,
     text: Annotated[str | None, typer.Option(metavar="TEXT", help="Type this text.")] = None,
-    mic: Annotated[bool, typer.Option("--mic", help="Say it yourself.")] = False,
+    mic: Annotated[bool, typer.Option("--mic", metavar=FLAG, help="Say it yourself.")] = False,
     as_json: Json = False,
     save: Annotated[Path | None, typer.Option(metavar="FILE", help="Keep the reply as a WAV file.")] = None,
     config: ConfigFile = None,
@@ -62,7 +68,7 @@ def talk(
     what.check()
     settled = settle(config, sets, debug, quiet=True)
     with progress("preparing") as stage:
-        seen = run(_talk(settled, what, url=url, token=token, device_id=device_id, mode=mode, stage=stage))
+        seen = run(_talk(settled, what, url=url, token=token, device_id=device_id, mode=Mode(mode), stage=stage))
     show_conversation(seen, None, as_json, save)
 
 
