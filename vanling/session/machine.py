@@ -282,7 +282,9 @@ class SessionMachine:
             # What was said before it is answered first (rule 6.3).
             if len(self._texts) < MAX_WAITING_TEXTS:
                 self._texts.append(text)
-            return actions
+                return actions
+            full = "too many lines wait for words that are being recognised; this one was dropped"
+            return [*actions, Send(Error(epoch=self.epoch, code=ErrorCode.BAD_MESSAGE, message=full))]
         return actions + self._answer(text, None)
 
     def _abort(self) -> list[Action]:
