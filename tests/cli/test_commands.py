@@ -6,6 +6,7 @@ import asyncio
 import json
 import logging
 import os
+import re
 import signal
 import socket
 import sys
@@ -23,7 +24,8 @@ from vanling.cli import addresses, doctor, serve
 from vanling.cli.app import app
 from vanling.cli.speed import Speed
 from vanling.cli.wav import read_wav, write_wav
-from vanling.config import Config, load_config
+from vanling.config import ENGINE_KINDS, Config, load_config
+from vanling.engines.registry import check_section, engine_names
 from vanling.errors import StartError
 from vanling.server import runtime
 from vanling.session.metrics import TurnTimes
@@ -138,7 +140,7 @@ def test_wrong_usage_is_exit_code_2(arguments: list[str]) -> None:
 
 
 def test_a_traceback_is_shown_with_debug_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken() -> str:
+    def broken(*_: object) -> str:
         raise KeyError("a bug\nof ours")
 
     monkeypatch.setattr("vanling.cli.config.example_toml", broken)
@@ -166,11 +168,60 @@ def test_config_show_knows_the_engines_options() -> None:
     assert "whisper" in failure("config", "show", "--set", "asr.engine=wisper")
 
 
-def test_config_example_is_a_configuration() -> None:
+def test_config_example_is_a_configuration(tmp_path: Path) -> None:
     result = vanling("config", "example")
     assert (result.exit_code, result.stderr) == (0, "")
     assert "port" in result.stdout
-    tomllib.loads(result.stdout)
+    file = tmp_path / "example.toml"
+    file.write_text(result.stdout, "utf-8")
+    defaults = Config().model_dump()  # its data folder was settled before this test's environment was
+    assert load_config(file, [f"server.data_dir={Config().server.data_dir}"], {}).model_dump() == defaults
+    assert vanling("config", "show", "--config", str(file)).exit_code == 0
+
+
+@pytest.mark.parametrize("command", ["example", "show"])
+def test_config_names_every_engine_with_its_options(command: str) -> None:
+    sections = dict(re.findall(r"(?ms)^\[(\w+)\]\n(.*?)(?=^\[|\Z)", vanling("config", command).stdout))
+    for kind in ENGINE_KINDS:
+        names = engine_names(kind)
+        assert f"# Engines: {', '.join(names)}." in sections[kind]
+        for name in names:
+            options = check_section(kind, {"engine": name})[0].options.model_fields
+            _, heading, lines = sections[kind].partition(f"\n# {name}")
+            assert heading
+            for key, option in options.items():
+                assert re.search(rf"(?m)^#{key} =", lines), (kind, name, key)
+                assert option.description[1:] in lines
+
+
+def test_what_config_example_shows_of_engines_can_be_set(tmp_path: Path) -> None:
+    text = vanling("config", "example").stdout
+    file = tmp_path / "all.toml"
+    file.write_text(re.sub(r"(?m)^#(beam|threads|volume|context) =.*", r"\1 = 3", text).replace("context = 3", ""))
+    result = vanling("config", "show", "--config", str(file), "--set", "llm.engine=gguf")
+    assert result.exit_code == 0, result.stderr
+    assert tomllib.loads(result.stdout)["tts"]["volume"] == 3
+    assert "\n#beam" not in result.stdout, "what is set is not offered once more"
+
+
+@pytest.mark.parametrize(
+    ("setting", "takes"),
+    [
+        ("asr.beam=0", "a whole number from 1 to 20"),
+        ("asr.beam=x", "a whole number from 1 to 20"),
+        ("asr.threads=1.5", "a whole number from 1 to 64"),
+        ("asr.workers=99", "a whole number from 1 to 16"),
+        ("tts.length_scale=0.1", "a number above 0.1 up to 5"),
+        ("tts.voice=[1]", "a path"),
+        ("asr.language=7", "text"),
+    ],
+)
+def test_a_bad_engine_option_says_what_it_takes(setting: str, takes: str) -> None:
+    said = failure("config", "show", "--set", setting)
+    assert said.endswith(f"{takes}\n")
+    assert setting.partition("=")[0] in said
+    for jargon in ("Input", "valid", "parse", "instance"):
+        assert jargon not in said
 
 
 def test_models_list() -> None:
