@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import uvicorn
 from typer.testing import CliRunner, Result
 
 from vanling import __version__
@@ -28,6 +29,9 @@ from vanling.config import ENGINE_KINDS, Config, load_config
 from vanling.engines.registry import check_section, engine_names
 from vanling.errors import StartError
 from vanling.server import runtime
+from vanling.server.app import create_app
+from vanling.server.auth import Auth
+from vanling.server.settings import ServerSettings
 from vanling.session.metrics import TurnTimes
 
 Tone = Callable[..., Any]
@@ -291,6 +295,7 @@ def test_a_signal_drains_and_exits_0(number: signal.Signals, stub: type[StubServ
     assert result.exit_code == 0
     assert "listens on http://127.0.0.1:4711" in result.stdout
     assert "Only this machine" in result.stdout
+    assert "--host 0.0.0.0 --open" in result.stdout
     assert 'event="server_started"' in result.stderr
     (server,) = stub.made
     assert server.stopped
@@ -333,9 +338,27 @@ def test_listening_for_others_needs_a_token_or_open(stub: type[StubServer], monk
     assert opened.exit_code == 0
     assert "http://192.168.1.5:4711/xiaozhi/ota/" in opened.stdout
     assert "no token is asked for" in opened.stderr
+    first = opened.stdout.splitlines()[0]
+    assert "all addresses, port 4711" in first
+    assert "http://127.0.0.1:4711" in first
+    assert first.endswith(" http://192.168.1.5:4711")
     closed = vanling("serve", "--host", "0.0.0.0", "--set", "auth.tokens=abc")
     assert closed.exit_code == 0
     assert "no token" not in closed.stderr
+    assert "Warning: XiaoZhi devices cannot connect" in closed.stdout
+    assert "--open" in closed.stdout
+    assert "ws://192.168.1.5:4711/xiaozhi/v1/" in closed.stdout
+    assert "OTA URL" not in closed.stdout
+    logged = vanling("serve", "--host", "0.0.0.0", "--set", "auth.tokens=abc", "--set", "log.format=json")
+    assert logged.stdout == ""
+    assert "XiaoZhi devices cannot connect" in logged.stderr
+
+
+@pytest.mark.parametrize("host", ["127.0.0.300", "nowhere.invalid", "1.2.3.4.5", "é" * 70])
+@pytest.mark.parametrize("more", [[], ["--open"], ["--set", "auth.tokens=abc"]], ids=["", "open", "token"])
+def test_an_address_that_does_not_exist_is_named(host: str, more: list[str], stub: type[StubServer]) -> None:
+    assert f"no such address as {host}" in failure("serve", "--host", host, *more)
+    assert stub.made == []
 
 
 @pytest.mark.parametrize(
@@ -528,6 +551,45 @@ def test_doctor_sees_a_port_in_use() -> None:
         result = vanling("doctor", "--set", f"server.port={busy.getsockname()[1]}")
     assert result.exit_code == 1
     assert "in use" in result.stderr
+
+
+@pytest.mark.usefixtures("no_engines")
+@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
+async def test_doctor_beside_a_running_vanling_is_content(host: str) -> None:
+    settings = ServerSettings(host=host)
+    app = create_app(settings, Auth(False, frozenset()))
+    with socket.create_server((host, 0)) as listener:
+        server = uvicorn.Server(uvicorn.Config(app, log_config=None))
+        task = asyncio.create_task(server.serve([listener]))
+        port = listener.getsockname()[1]
+        result = await asyncio.to_thread(vanling, "doctor", "--json", "--host", host, "--port", str(port), "--open")
+        server.should_exit = True
+        await task
+    assert result.exit_code == 0, result.output
+    (found,) = (check for check in json.loads(result.stdout)["checks"] if check["name"] == "port")
+    assert found["ok"]
+    assert "vanling already runs there" in found["detail"]
+
+
+@pytest.mark.usefixtures("no_engines")
+async def test_doctor_does_not_take_another_server_for_vanling() -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b'HTTP/1.1 200 OK\r\nContent-Length: 15\r\n\r\n{"status":"ok"}')
+        writer.close()
+
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as other:
+        port = other.sockets[0].getsockname()[1]
+        result = await asyncio.to_thread(vanling, "doctor", "--port", str(port))
+    assert result.exit_code == 1
+    assert "in use" in result.stderr
+
+
+@pytest.mark.usefixtures("no_engines")
+def test_doctor_takes_the_options_of_serve(unused_tcp_port: int) -> None:
+    assert vanling("doctor", "--host", "0.0.0.0", "--port", str(unused_tcp_port), "--open").exit_code == 0
+    assert "token" in vanling("doctor", "--host", "0.0.0.0", "--port", str(unused_tcp_port)).stderr
+    assert "no such address" in vanling("doctor", "--host", "127.0.0.300").stderr
 
 
 def test_the_exposure_rule() -> None:

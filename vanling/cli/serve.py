@@ -9,8 +9,9 @@ import sys
 import threading
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
-from vanling.cli.addresses import ota_url
+from vanling.cli.addresses import device_url, is_unspecified, ota_url, reached_at, unknown_address
 from vanling.cli.common import ConfigFile, Debug, Host, Open, Port, Sets, guarded, listening, settle
 from vanling.cli.progress import progress
 from vanling.cli.running import hurried, run, stoppable
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 DRAIN_S = 4.0
 """Sessions get this long to end; the rest of the five seconds is for threads and files."""
 LIMIT_S = 4.5
+
+TOKENLESS = "XiaoZhi devices cannot connect: they have no token, and vanling gives out none yet; they need --open"
 
 logger = logging.getLogger(__name__)
 
@@ -53,6 +56,8 @@ def check_exposure(config: Config) -> None:
     Raises:
         StartError: with the ways to mend it.
     """
+    if why := unknown_address(config.server.host):
+        raise StartError(f"cannot listen: {why}; 127.0.0.1 is for this machine alone, 0.0.0.0 for all that reach it")
     if not config.auth_required:
         if not config.server.loopback:
             logger.warning(
@@ -131,16 +136,39 @@ async def _drain(stop: Coroutine[Any, Any, None]) -> None:
 
 def _announce(config: Config, url: str) -> None:
     """Tell the log and, unless a machine reads along, the person at the terminal."""
-    device_url = ota_url(url, config.server.host, config.server.public_url)
     logger.info(
-        "listening", extra={"component": "SERVER", "event": "server_started", "url": url, "ota_url": device_url}
+        "listening",
+        extra={
+            "component": "SERVER",
+            "event": "server_started",
+            "url": url,
+            "ota_url": ota_url(url, config.server.host, config.server.public_url),
+        },
     )
     if config.log.format == "json":
+        if config.auth_required:
+            logger.warning(TOKENLESS, extra={"component": "AUTH", "event": "devices_without_token"})
         return
-    lines = [f"vanling listens on {url}"]
-    if config.server.loopback and not config.server.public_url:
-        lines.append("Only this machine can connect; for devices, start with --host 0.0.0.0")
-    else:
-        lines.append(f"In the device's Wi-Fi setup, enter as OTA URL: {device_url}")
-    sys.stdout.write("\n".join(lines) + "\n")
+    sys.stdout.write("\n".join([_where(config, url), *_invitation(config, url)]) + "\n")
     sys.stdout.flush()
+
+
+def _where(config: Config, url: str) -> str:
+    """The last word is a URL at which the server answers: scripts read it."""
+    host = config.server.host
+    if not is_unspecified(host):
+        return f"vanling listens on {url}"
+    line = f"vanling listens on all addresses, port {urlsplit(url).port}: here {url}"
+    others = reached_at(url, host)
+    return line if others == url else f"{line}, in the network {others}"
+
+
+def _invitation(config: Config, url: str) -> list[str]:
+    """What to do next, for who has a device or a client to connect."""
+    server = config.server
+    if not config.auth_required:
+        if server.loopback and not server.public_url:
+            return ["Only this machine can connect; for devices, start with --host 0.0.0.0 --open (or set auth.tokens)"]
+        return [f"In the device's Wi-Fi setup, enter as OTA URL: {ota_url(url, server.host, server.public_url)}"]
+    door = device_url(url, server.host, server.public_url)
+    return [f"Clients that can be given a token may connect to {door}", f"Warning: {TOKENLESS}"]
