@@ -19,6 +19,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from vanling.cli.addresses import OTA_PATH, is_unspecified, unknown_address
+from vanling.cli.common import with_pip
 from vanling.cli.serve import check_exposure
 from vanling.config import Config
 from vanling.engines.models import PACKAGED
@@ -65,7 +66,7 @@ def libraries() -> Check:
             return Check("libraries", False, f"the compiled core does not load ({error}): install vanling again")
     found = [f"{name} {_version(name)}" for name in (*LIBRARIES, *SPEECH_LIBRARIES) if _version(name)]
     missing = [name for name in SPEECH_LIBRARIES if not _version(name)]
-    hint = f"; not installed: {', '.join(missing)} (pip install 'vanling[embedded]')" if missing else ""
+    hint = with_pip(f"; not installed: {', '.join(missing)} (pip install 'vanling[embedded]')") if missing else ""
     return Check("libraries", not missing, ", ".join(found) + hint, essential=False)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import json
 import os
+import shlex
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -93,6 +94,11 @@ def listening(host: str | None, port: int | None, open_: bool) -> list[str]:
     chosen = [f"server.host={host}"] if host is not None else []
     chosen += [f"server.port={port}"] if port is not None else []
     return chosen + (["auth.required=false"] if open_ else [])
+
+
+def with_pip(command: str) -> str:
+    """``pip install …`` as it works from any shell: for the Python that runs here, be it in a virtual environment."""
+    return command.replace("pip install", f"{shlex.quote(sys.executable)} -m pip install", 1)
 
 
 def out() -> Console:
