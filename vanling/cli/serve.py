@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import sys
-import threading
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -78,7 +76,7 @@ def check_exposure(config: Config) -> None:
 async def _serve(config: Config, server_type: type[Server]) -> None:
     from vanling.server.signals import stop_event  # noqa: PLC0415
 
-    with stop_event() as stop:
+    with stop_event(_limit_the_end()) as stop:
         with progress("starting") as report:
             server = server_type(config, report)
             starting = asyncio.create_task(server.start())
@@ -88,7 +86,6 @@ async def _serve(config: Config, server_type: type[Server]) -> None:
             _announce(config, server.url)
             await stop.wait()
         with hurried():
-            _limit_the_end()
             await _give_up(starting)
             await _drain(server.stop())
 
@@ -109,16 +106,12 @@ async def _give_up(starting: asyncio.Task[None]) -> None:
     await asyncio.wait({starting}, timeout=0.5)
 
 
-def _limit_the_end() -> None:
-    """A worker thread may be in the middle of a call that nothing can interrupt, and Python waits for it to end."""
-    watchdog = threading.Timer(LIMIT_S, _leave)
-    watchdog.daemon = True
-    watchdog.start()
+def _limit_the_end() -> Callable[[], None]:
+    """To be called when the end begins. The event loop may be busy then, or a worker thread in the middle of a call
+    that nothing can interrupt, and Python waits for it to end."""
+    from vanling.server.watchdog import Watchdog  # noqa: PLC0415
 
-
-def _leave() -> None:
-    logging.shutdown()
-    os._exit(0)
+    return Watchdog(LIMIT_S).arm
 
 
 async def _drain(stop: Coroutine[Any, Any, None]) -> None:
