@@ -115,7 +115,7 @@ class HttpServer:
             logging.getLogger(name).setLevel(logging.WARNING)
         config = uvicorn.Config(
             self.app,
-            http=functools.partial(HttpProtocol, head_timeout_s=settings.limits.request_timeout_s),  # type: ignore[arg-type]
+            http=functools.partial(HttpProtocol, request_timeout_s=settings.limits.request_timeout_s),  # type: ignore[arg-type]
             ws=functools.partial(WebSocketProtocol, upgrade=self._gate, limits=settings.limits),  # type: ignore[arg-type]
             lifespan="off",
             backlog=BACKLOG,
