@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections import Counter
 
 import pytest
+from websockets.frames import Frame as WireFrame
 from websockets.frames import Opcode
 
 from vanling.server import intake
@@ -72,6 +74,21 @@ async def test_order_is_kept_and_nothing_is_lost_at_the_end(serve, wire_frame, e
     if end == "FIN":
         client.close()
     assert await wire.ended() == (1000 if end == "close frame" else 1006)
+    assert [wire.messages.get_nowait() for _ in messages] == messages
+
+
+async def test_order_is_kept_over_tls(serve, certificate):
+    cert, key = certificate
+    running = await serve(tls_cert=cert, tls_key=key)
+    trust = ssl.create_default_context(cafile=cert)
+    trust.check_hostname = False
+    messages = [str(number) for number in range(2_000)]
+    async with running.connect("/wire", ssl=trust) as client:
+        wire = await running.next_wire()
+        client.transport.write(
+            b"".join(WireFrame(Opcode.TEXT, each.encode()).serialize(mask=True) for each in messages)
+        )
+    assert await wire.ended() == 1000
     assert [wire.messages.get_nowait() for _ in messages] == messages
 
 

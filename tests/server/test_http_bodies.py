@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import socket
 
 import pytest
 
@@ -136,6 +137,18 @@ async def test_stop_while_a_body_comes_is_no_error(serve, caplog, reading, route
     await ended(reader)
     assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
     writer.close()
+
+
+async def test_answers_that_nobody_reads_are_not_kept_for_ever(serve):
+    running = await serve(limits={"request_timeout_s": 0.2})
+    loop = asyncio.get_running_loop()
+    with socket.socket() as sock:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+        sock.setblocking(False)
+        await loop.sock_connect(sock, ("127.0.0.1", running.port))
+        requests = loop.sock_sendall(sock, b"GET / HTTP/1.1\r\nHost: x\r\n\r\n" * 200_000)
+        with pytest.raises(ConnectionError):
+            await asyncio.wait_for(requests, 30)
 
 
 @pytest.mark.parametrize(

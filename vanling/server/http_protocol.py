@@ -21,9 +21,9 @@ PIECE_BYTES = 1024
 
 
 class HttpProtocol(HttpToolsProtocol):
-    """Bounds the head of a request in time and size, and what an answered request still sends in time; gives other
-    connections their turn; passes on what a client sends in the same packet as its upgrade request (uvicorn loses
-    it)."""
+    """Bounds the head of a request in time and size; in time, what an answered request still sends and how long answers
+    go unread; gives other connections their turn; passes on what a client sends in the same packet as its upgrade
+    request (uvicorn loses it)."""
 
     def __init__(
         self,
@@ -37,6 +37,7 @@ class HttpProtocol(HttpToolsProtocol):
         super().__init__(config, server_state, app_state, _loop)
         self._timeout_s = request_timeout_s
         self._timer: asyncio.TimerHandle | None = None
+        self._unread_timer: asyncio.TimerHandle | None = None
         self._head_bytes = 0
         self._in_head = True
         self._intake: Intake
@@ -50,6 +51,7 @@ class HttpProtocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._intake.stop()
         self._rest_has_come()
+        self._is_read()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -81,6 +83,14 @@ class HttpProtocol(HttpToolsProtocol):
         super().shutdown()
         if not self._in_head:
             self.transport.close()
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._unread_timer = self.loop.call_later(self._timeout_s, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._is_read()
 
     # --- in -----------------------------------------------------------------------------------------------------
 
@@ -128,6 +138,11 @@ class HttpProtocol(HttpToolsProtocol):
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+
+    def _is_read(self) -> None:
+        if self._unread_timer is not None:
+            self._unread_timer.cancel()
+            self._unread_timer = None
 
     def _keep_alive(self) -> None:
         self._unset_keepalive_if_required()
