@@ -1,0 +1,23 @@
+"""How a sentence is read aloud: figures, signs, dates and addresses as words, in the language of the voice."""
+
+from __future__ import annotations
+
+from vanling.dialogue.spoken.chinese import chinese
+from vanling.dialogue.spoken.english import english
+from vanling.dialogue.text.chars import is_cjk
+
+
+def spoken_form(text: str, language: str) -> str:
+    """What to give to a voice of ``language`` (a code as ``en`` or ``zh-CN``).
+
+    A Chinese voice reads a sentence without any Chinese character in English. For other languages the text stays as it
+    is: their voices know their own figures better.
+    """
+    name = language.lower().replace("_", "-").split("-")[0]
+    if name in {"zh", "cmn"}:
+        return chinese(text) if not _latin_only(text) else english(text)
+    return english(text) if name == "en" else text
+
+
+def _latin_only(text: str) -> bool:
+    return any(char.isalpha() for char in text) and not any(is_cjk(char) for char in text)
