@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 from vanling.dialogue.spoken.chinese import chinese
 from vanling.dialogue.spoken.english import english
 from vanling.dialogue.text.chars import is_cjk
+
+_WORDS = re.compile(r"[A-Za-z]{2,}")
 
 
 def spoken_form(text: str, language: str) -> str:
@@ -15,9 +19,10 @@ def spoken_form(text: str, language: str) -> str:
     """
     name = language.lower().replace("_", "-").split("-")[0]
     if name in {"zh", "cmn"}:
-        return chinese(text) if not _latin_only(text) else english(text)
+        return english(text) if _english(text) else chinese(text)
     return english(text) if name == "en" else text
 
 
-def _latin_only(text: str) -> bool:
-    return any(char.isalpha() for char in text) and not any(is_cjk(char) for char in text)
+def _english(text: str) -> bool:
+    """Three words or more, and no Chinese; ``5 kg`` and ``Windows 11`` are said in Chinese."""
+    return not any(is_cjk(char) for char in text) and len(_WORDS.findall(text)) >= 3

@@ -8,7 +8,9 @@ NUMBER = r"\d+(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?"
 """With or without thousands marks; never a sign."""
 
 MAIL = re.compile(r"(?<![\w.+-])([A-Za-z0-9._%+-]{1,64})@([A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})+)")
-URL = re.compile(r"(?:https?://|www\.)([^\s/?#，。！？；：、）》」<>\"']+)([^\s?#，。！？；：、）》」<>\"']*)([^\s，。！？；：、）》」<>\"']*)")
+URL = re.compile(
+    r"(?:https?://|www\.)([^\s/?#，。！？；：、）》」<>\"']+)([^\s?#，。！？；：、）》」<>\"']*)([^\s，。！？；：、）》」<>\"']*)"
+)
 DOMAIN = re.compile(
     r"(?<![\w@./-])((?:[A-Za-z0-9-]{1,63}\.){1,5}(?:com|org|net|io|dev|edu|gov|info|cn|ai|app|uk|de|local))(?![\w-]|\.\w)",
     re.IGNORECASE,
@@ -20,12 +22,12 @@ TIME = re.compile(
 PHONE = re.compile(
     r"(?<![\w.,/-])(\+?\d{1,3}[ .-])?(\(\d{2,4}\)[ .-]?|\d{2,4}[ .-])?(\d{3,4}[ -]\d{4})(?![\w/-]|[.,]\d)"
 )
-LONG_DIGITS = re.compile(r"(?<![\d.,/-])(\+\d{8,15}|1[3-9]\d{9}|0\d{1,14})(?![\d/-]|[.,]\d)")
+LONG_DIGITS = re.compile(r"(?<![\d.,:/-])(\+\d{8,15}|1[3-9]\d{9}|0\d{1,14})(?![\d/:-]|[.,]\d)")
 """A phone number without blanks, or any number that begins with a zero: each digit counts."""
 VERSION = re.compile(r"(?<![\d.])(?:\b[vV](?=\d))?(\d+(?:\.\d+){2,})(?!\.?\d)")
 CITATION = re.compile(r" ?(?:\[\d{1,3}(?:[,-] ?\d{1,3})*\]|【[^】]{0,40}†[^】]{0,40}】)")
 MINUS = r"[-−–]"
-SIGNED = re.compile(rf"(?<![\w)\]°%.,/{MINUS[1:-1]}])(?<!\d )(?<!\d  ){MINUS}(?=(?:[$€£¥￥]\s?)?\d)")
+SIGNED = re.compile(rf"(?<![A-Za-z0-9_)\]°%.,/{MINUS[1:-1]}])(?<!\d )(?<!\d  ){MINUS}(?=(?:[$€£¥￥]\s?)?\d)")
 """A minus in front of a number, with no number before it."""
 FRACTIONS = {"½": (1, 2), "⅓": (1, 3), "⅔": (2, 3), "¼": (1, 4), "¾": (3, 4), "⅕": (1, 5), "⅛": (1, 8)}
 
@@ -43,8 +45,10 @@ def is_date(month: int, day: int) -> bool:
 def is_phone(match: re.Match[str]) -> bool:
     """At least seven digits, in groups as they are written; ``2024-2025`` are years."""
     digits = sum(char.isdigit() for char in match[0])
-    groups = [group for group in re.split(r"\D+", match[0]) if group]
-    return digits >= 7 and not (len(groups) == 2 and len(groups[0]) == 4)
+    found = groups(match[0])
+    if digits < 7 or (len(found) == 2 and len(found[0]) == 4):
+        return False
+    return len(found) > 2 or "-" in match[0]
 
 
 def groups(text: str) -> list[str]:

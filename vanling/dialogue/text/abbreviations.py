@@ -19,7 +19,9 @@ BEFORE_NUMBERS = frozenset(
 )
 """A full stop of theirs ends the sentence unless a number follows: ``No. 5``, but ``No. I won't.``"""
 
-MAY_BE_LAST = frozenset("etc inc ltd co corp jr sr bros dept est ave blvd rd mon tue tues wed thu thur thurs fri sat sun".split())
+MAY_BE_LAST = frozenset(
+    "etc inc ltd co corp jr sr bros dept est ave blvd rd mon tue tues wed thu thur thurs fri sat sun".split()
+)
 """They end a sentence if the next word is one that sentences begin with."""
 
 STARTERS = frozenset(

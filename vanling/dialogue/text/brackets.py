@@ -27,7 +27,6 @@ class Brackets:
         self.again = ""
         """The last character pushed, where it is not part of this."""
 
-
     def push(self, char: str) -> str | None:
         self.again = ""
         if self._state == "text":

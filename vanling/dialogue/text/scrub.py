@@ -11,7 +11,9 @@ from vanling.dialogue.text.signs import PICTURE, picture
 MAX_MARKS = 8
 """Combining characters after one letter; more is ornament (and would never let a sentence be cut)."""
 
-_AS_SPACE = frozenset("\t\v\f\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000")
+_AS_SPACE = frozenset(
+    "\t\v\f\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
+)
 _AS_NEWLINE = frozenset("\r\u0085\u2028\u2029")
 _JOINERS = "\u200c\u200d"
 _EMOJI_STYLE = "\ufe0f"
