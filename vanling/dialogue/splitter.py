@@ -46,6 +46,8 @@ class SentenceSplitter:
     def __init__(self, *, first_clause: bool = True) -> None:
         self._eager = first_clause
         self._out: list[Piece] = []
+        self._gap = False
+        self._closed = False
         self._clear()
 
     def feed(self, text: str) -> Iterator[Piece]:
@@ -131,13 +133,11 @@ class SentenceSplitter:
             self._blank_at = len(text)
             if before in LATIN_CLAUSE or before in CJK_CLAUSE or before in "—–":
                 self._clause_at = len(text)
-        elif char in CJK_CLAUSE:
-            self._clause_at = len(text)
-        elif char in CLOSERS and self._clause_at == len(text) - 1:
+        elif char in CJK_CLAUSE or (char in CLOSERS and self._clause_at == len(text) - 1):
             self._clause_at = len(text)
         if cjk:
             self._units += 1
-        elif char.isalnum() and not (before.isalnum() or before in "'’.-_/:@" and before):
+        elif char.isalnum() and not (before.isalnum() or (before in "'’.-_/:@" and before)):
             self._units += 2
 
     # --- cuts ---------------------------------------------------------------------------------------------------------

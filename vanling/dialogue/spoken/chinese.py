@@ -200,7 +200,7 @@ _RULES: tuple[_Rule, ...] = (
     (re.compile(rf"({_SIGNS_BEFORE}) ?{_N} ?([kKMB]\b|[万亿千])?"), _money_before),
     (re.compile(rf"{_N} ?({_NAMES_BEHIND}|元|美元|欧元|英镑)(?![A-Za-z])"), _money_behind),
     (re.compile(r"(?<![\d/.])(\d{1,3})/(\d{1,3})(?![\d/]|\.\d)"), _fraction),
-    (re.compile(rf"(\d*) ?([{''.join(FRACTIONS)}])"), _vulgar),
+    (re.compile(rf"(?:(\d+) ?)?([{''.join(FRACTIONS)}])"), _vulgar),
     (re.compile(rf"(?<=\d) {MINUS} (?=\d+(?:\.\d+)? ?=)"), "减"),
     (
         re.compile(

@@ -36,10 +36,10 @@ _MONTHS = (
 )
 _SHORT_MONTHS = {name[:3]: name for name in _MONTHS} | {"Sept": "September"}
 _DECADES = dict(
-    zip("123456789", "tens twenties thirties forties fifties sixties seventies eighties nineties".split(), strict=True)
+    zip("123456789", "tens twenties thirties forties fifties sixties seventies eighties nineties".split(), strict=True)  # noqa: SIM905
 )
 _PARTS = {2: "half", 3: "third", 4: "quarter", 5: "fifth", 6: "sixth", 7: "seventh", 8: "eighth", 9: "ninth"}
-_ROMAN = dict(zip("II III IV V VI VII VIII IX X XI XII XIII XIV XV XVI".split(), range(2, 17), strict=True))
+_ROMAN = dict(zip("II III IV V VI VII VIII IX X XI XII XIII XIV XV XVI".split(), range(2, 17), strict=True))  # noqa: SIM905
 _ADDRESS_SIGNS = {".": " dot ", "/": " slash ", "-": " dash ", "_": " underscore ", "+": " plus ", "@": " at "}
 
 
@@ -200,15 +200,15 @@ _RULES: tuple[_Rule, ...] = (
     (LONG_DIGITS, _long_digits),
     (VERSION, _version),
     (re.compile(r"\b[vV](?=\d)"), "version "),
+    (re.compile(r"(?<![\d:.])(\d{1,2}) ?([AaPp])\.?[Mm]\b(?:\.(?=\s+[a-z]))?"), _hour),
     (TIME, _time),
-    (re.compile(r"\b(\d{1,2}) ?([AaPp])\.?[Mm]\b(?:\.(?=\s+[a-z]))?"), _hour),
     (re.compile(r"(?<![\d:])(\d{1,3}):(\d{1,3})(?![\d:])"), r"\1 to \2"),
     (re.compile(r"(?<![\d.,])'?(\d{0,2})(\d)0s\b"), _decade),
     (re.compile(r"(\d+)'\s?(\d{1,2})(?:\"|'')"), r"\1 foot \2"),
     (SIGNED, "minus "),
     *currency(),
     (re.compile(r"(?<![\d/.])(\d{1,3})/(\d{1,3})(?![\d/]|\.\d)"), _fraction),
-    (re.compile(rf"(\d*) ?([{''.join(FRACTIONS)}]) ?"), _vulgar),
+    (re.compile(rf"(?:(\d+) ?)?([{''.join(FRACTIONS)}])"), _vulgar),
     # "5 - 3" is a sum, "5-10" a range
     (re.compile(rf"(?<=\d) {MINUS} (?=\d+(?:\.\d+)? ?=)"), " minus "),
     (re.compile(rf"(?:(?<=[\d%°])|(?<=°[CF])) ?(?:{MINUS}|~|～) ?(?=[$€£]?\d)"), " to "),
@@ -250,5 +250,5 @@ _RULES: tuple[_Rule, ...] = (
     (re.compile(r"\s*(?:→|⇒|->|=>)\s*"), ", "),
     (re.compile(r"[*_\\|^{}<>~`]+"), " "),
     (re.compile(r" +(?=[,.!?;:](?:\s|$))"), ""),
-    (re.compile(r"(?<=\b[ap]\.m\.)\.(?!\.)"), ""),
+    (re.compile(r"(?<=\b[ap]\.m\.)\.+"), ""),
 )

@@ -11,10 +11,7 @@ LONGEST = 16
 def cardinal(number: str) -> str:
     """``1,005.20`` → 一千零五点二零. Zeros in front, and more than 16 digits, are read one by one."""
     whole, _, part = number.replace(",", "").partition(".")
-    if len(whole) > LONGEST or (len(whole) > 1 and whole[0] == "0"):
-        spoken = digits(whole)
-    else:
-        spoken = _whole(int(whole))
+    spoken = digits(whole) if len(whole) > LONGEST or (len(whole) > 1 and whole[0] == "0") else _whole(int(whole))
     return spoken + ("点" + digits(part) if part else "")
 
 

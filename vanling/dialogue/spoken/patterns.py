@@ -7,12 +7,12 @@ import re
 NUMBER = r"\d+(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?"
 """With or without thousands marks; never a sign."""
 
-MAIL = re.compile(r"(?<![\w.+-])([A-Za-z0-9._%+-]{1,64})@([A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})+)")
+MAIL = re.compile(r"(?<![A-Za-z0-9_.+-])([A-Za-z0-9._%+-]{1,64})@([A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})+)")
 URL = re.compile(
     r"(?:https?://|www\.)([^\s/?#，。！？；：、）》」<>\"']+)([^\s?#，。！？；：、）》」<>\"']*)([^\s，。！？；：、）》」<>\"']*)"
 )
 DOMAIN = re.compile(
-    r"(?<![\w@./-])((?:[A-Za-z0-9-]{1,63}\.){1,5}(?:com|org|net|io|dev|edu|gov|info|cn|ai|app|uk|de|local))(?![\w-]|\.\w)",
+    r"(?<![A-Za-z0-9_@./-])((?:[A-Za-z0-9-]{1,63}\.){1,5}(?:com|org|net|io|dev|edu|gov|info|cn|ai|app|uk|de|local))(?![\w-]|\.\w)",
     re.IGNORECASE,
 )
 YEAR_FIRST = re.compile(r"(?<![\d/.-])(\d{4})([-/])(\d{1,2})\2(\d{1,2})(?:T(?=\d))?(?![\d/]|-\d|\.\d)")
@@ -20,7 +20,8 @@ TIME = re.compile(
     r"(?<![\d:.])(\d{1,2}):(\d{2})(?::(\d{2}))?(?![\d:])(?:Z\b)?(?:\s?([AaPp])\.?[Mm]\b(?:\.(?=\s+[a-z]))?)?", re.ASCII
 )
 PHONE = re.compile(
-    r"(?<![\w.,/-])(\+?\d{1,3}[ .-])?(\(\d{2,4}\)[ .-]?|\d{2,4}[ .-])?(\d{3,4}[ -]\d{4})(?![\w/-]|[.,]\d)"
+    r"(?<![A-Za-z0-9_.,/-])"
+    r"(\+?\d{1,3}[ .-])?(\(\d{2,4}\)[ .-]?|\d{2,4}[ .-])?(\d{3,4}[ -]\d{4})(?![A-Za-z0-9_/-]|[.,]\d)"
 )
 LONG_DIGITS = re.compile(r"(?<![\d.,:/-])(\+\d{8,15}|1[3-9]\d{9}|0\d{1,14})(?![\d/:-]|[.,]\d)")
 """A phone number without blanks, or any number that begins with a zero: each digit counts."""

@@ -7,7 +7,7 @@ NEVER_LAST = frozenset(
     mr mrs ms dr prof st mt ft gen col capt lt sgt rev hon gov sen rep pres messrs mme mlle supt
     vs e.g i.e eg ie cf approx ca viz al incl excl max min avg
     z.b d.h u.a bzw ggf
-    """.split()
+    """.split()  # noqa: SIM905
 )
 """Something follows always."""
 
@@ -15,12 +15,12 @@ BEFORE_NUMBERS = frozenset(
     """
     no nos nr fig figs vol ch chap sec art p pp op ver v ex par para pt tel ext
     jan feb mar apr jun jul aug sep sept oct nov dec
-    """.split()
+    """.split()  # noqa: SIM905
 )
 """A full stop of theirs ends the sentence unless a number follows: ``No. 5``, but ``No. I won't.``"""
 
 MAY_BE_LAST = frozenset(
-    "etc inc ltd co corp jr sr bros dept est ave blvd rd mon tue tues wed thu thur thurs fri sat sun".split()
+    "etc inc ltd co corp jr sr bros dept est ave blvd rd mon tue tues wed thu thur thurs fri sat sun".split()  # noqa: SIM905
 )
 """They end a sentence if the next word is one that sentences begin with."""
 
@@ -32,6 +32,6 @@ STARTERS = frozenset(
     yes no not please let let's do don't can could would should will is are was were did does has have
     also still just maybe perhaps well okay ok sorry thanks today tomorrow yesterday tonight
     next first second finally instead meanwhile overall
-    """.split()
+    """.split()  # noqa: SIM905
 )
 """Words that begin sentences far more often than they are part of a name."""

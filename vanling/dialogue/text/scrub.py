@@ -24,7 +24,8 @@ _PICTURE_RANGES = (
     (0x23CF, 0x23CF),
     (0x23E9, 0x23FA),
     (0x24C2, 0x24C2),
-    (0x2500, 0x2775),  # boxes, shapes, weather, hearts, stars, dingbats up to the circled digits
+    (0x2500, 0x2580),
+    (0x2582, 0x2775),  # boxes, shapes, weather, hearts, stars, dingbats; but not the ▁ of DeepSeek's tags
     (0x2794, 0x27BF),
     (0x2B00, 0x2BFF),
     (0x3030, 0x3030),

@@ -1,7 +1,7 @@
 """What a tag in a model's output means for the ear: some are dropped, some hide what follows, some end a line.
 
-``<think>``, ``<tool_call>``, ``<function=x>``, ``<|FunctionCallBegin|>``, DeepSeek's ``<｜tool▁calls▁begin｜>``, gpt-oss's
-``<|channel|>`` and HTML all look alike to a listener: angle brackets.
+``<think>``, ``<tool_call>``, ``<function=x>``, ``<|FunctionCallBegin|>``, DeepSeek's ``<｜tool▁calls▁begin｜>``,
+gpt-oss's ``<|channel|>`` and HTML all look alike to a listener: angle brackets.
 """
 
 from __future__ import annotations
