@@ -103,7 +103,7 @@ async def test_a_huge_piece_of_text_lets_others_go_on() -> None:
             await asyncio.sleep(0)
 
     task = asyncio.create_task(other())
-    await ask(ling(FakeLlm(["word " * 10_000])))
+    await ask(ling(FakeLlm([["word " * 10_000]])))
     task.cancel()
     assert ticks > 100
 

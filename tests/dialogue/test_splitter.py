@@ -67,6 +67,7 @@ def test_no_sentence_is_longer_than_the_cap(text: str) -> None:
 EAGER_OR_NOT = [
     # P33: a mark inside a number ends nothing
     ("It is 98.6°F today. Fine by me.", ["It is 98.6°F today.", "Fine by me."]),
+    ("It is -1.2 °C. Good.", ["It is -1.2 °C.", "Good."]),
     ("It costs $3.5 now. Buy it.", ["It costs $3.5 now.", "Buy it."]),
     ("身高1.23米。很高。", ["身高1.23米。", "很高。"]),
     ("The router is 192.168.1.1 here. Open it.", ["The router is 192.168.1.1 here.", "Open it."]),

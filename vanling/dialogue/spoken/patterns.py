@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-NUMBER = r"\d+(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?"
+NUMBER = r"(?<!\d)(?:\d+(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)"
 """With or without thousands marks; never a sign."""
 
 MAIL = re.compile(r"(?<![A-Za-z0-9_.+-])([A-Za-z0-9._%+-]{1,64})@([A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})+)")

@@ -80,7 +80,8 @@ def _full_stop(text: str, char: str) -> Border:
         return Border.NO
     if plain in BEFORE_NUMBERS and char.isdigit():
         return Border.NO
-    initial = len(word) == 1 and word.isupper() and word != "I"
+    degrees = text[: -len(word) - 1][-1:] in {"°", "º"}
+    initial = len(word) == 1 and word.isupper() and word != "I" and not degrees
     dotted = "." in word and all(len(part) == 1 or part == "Ph" for part in word.split("."))
     if initial or dotted or plain in MAY_BE_LAST or word == "Ph.D":
         if char.islower():
