@@ -182,6 +182,7 @@ _NAMES_BEHIND = "|".join(re.escape(sign) for sign in _MONEY if sign not in {"¥"
 
 _RULES: tuple[_Rule, ...] = (
     (CITATION, ""),
+    (re.compile(r"^(\d{1,2})[.．] ?(?!\d)"), r"\1、"),
     (MAIL, lambda match: _signs(match[0])),
     (URL, _url),
     (DOMAIN, lambda match: _signs(match[1])),
