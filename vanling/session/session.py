@@ -75,7 +75,9 @@ class Session:
         self._room: asyncio.Future[None] | None = None
         self._waits_for_writable = False
         self._ended = False
-        self._context = NodeContext(parts.session_id, parts.clock, self._spawn, lambda: self._outlet.backlog_ms)
+        self._context = NodeContext(
+            parts.session_id, parts.clock, self._spawn, lambda: self._outlet.backlog_ms
+        )
         self._running: Round | None = None
         self._shadow = Round(1, parts.session_id, HearingHalf(parts.hearing, self._context, self._on_hearing))
         self._log(logging.INFO, "session started", "session_started")
@@ -217,7 +219,9 @@ class Session:
             self._report_turn(running)
         if self._running is running:
             self._running = None
-        self._log(logging.INFO, "round complete", "round_complete", round_id=running.id, status=message.status.value)
+        self._log(
+            logging.INFO, "round complete", "round_complete", round_id=running.id, status=message.status.value
+        )
 
     def _report_turn(self, running: Round) -> None:
         assert running.times is not None
