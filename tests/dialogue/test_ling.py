@@ -84,6 +84,37 @@ async def test_sentences_come_while_the_model_goes_on() -> None:
 
 
 @virtual
+async def test_figures_are_shown_as_written_and_spoken_in_words() -> None:
+    items = await ask(ling(FakeLlm(["It is -1.2 °C. Good."])))
+    assert [item for item in items if isinstance(item, Utterance)] == [
+        Utterance("It is -1.2 °C.", spoken="It is minus 1.2 degrees Celsius."),
+        Utterance("Good."),
+    ]
+
+
+@virtual
+async def test_a_huge_piece_of_text_lets_others_go_on() -> None:
+    ticks = 0
+
+    async def other() -> None:
+        nonlocal ticks
+        while True:
+            ticks += 1
+            await asyncio.sleep(0)
+
+    task = asyncio.create_task(other())
+    await ask(ling(FakeLlm([["word " * 10_000]])))
+    task.cancel()
+    assert ticks > 100
+
+
+@virtual
+async def test_markup_is_neither_shown_nor_spoken() -> None:
+    text = '<think>so</think>**Well**, it `is`. <tool_call>{"name": "x"}</tool_call>'
+    assert said(await ask(ling(FakeLlm([list(text)])))) == ["Well, it is."]
+
+
+@virtual
 async def test_emotions_are_taken_off_and_an_all_tag_sentence_is_not_said() -> None:
     items = await ask(ling(FakeLlm([["[happy] Hello", " there. ", "[emotion:sad]"]])))
     assert [item for item in items if isinstance(item, Utterance)] == [Utterance("Hello there.", "happy")]
@@ -133,7 +164,10 @@ async def test_a_model_that_is_slow_within_its_limits_is_waited_for() -> None:
     assert said(await ask(ling(Slow()))) == ["It is a very long way to go."]
 
 
-@pytest.mark.parametrize("answer", [[], [""], ["", " "], ["\n", "\n\n"], ["[happy]"], ["[emotion:happy] "]])
+@pytest.mark.parametrize(
+    "answer",
+    [["😀"], ["<think>x</think>"], ["**"], [], [""], ["", " "], ["\n", "\n\n"], ["[happy]"], ["[emotion:happy] "]],
+)
 def test_a_model_that_says_nothing_is_excused(answer: list[str]) -> None:
     async def main() -> None:
         items = await ask(ling(FakeLlm([answer])))
