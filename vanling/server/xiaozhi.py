@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 
 from vanling.protocols.xiaozhi import Refusal, XiaozhiTranslator
-from vanling.server.connection import DoorSession, Identity, SessionFactory
+from vanling.server.door_session import DoorSession, Identity, SessionFactory
 from vanling.server.settings import WireLimits
 from vanling.server.upgrade import Connection, UpgradeRequest
 from vanling.session.frame import Audio, CloseOut, Error, OutputMessage
