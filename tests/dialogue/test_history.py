@@ -136,8 +136,11 @@ def test_a_turn_that_something_followed_from_is_not_replaced() -> None:
     history = asked("turn on")
     history.called(history.turn, [LAMP])
     history.replace("turn on the lamp")
-    assert history.messages() == [user("turn on"), assistant("", LAMP), result(NoResult.CANCELLED, LAMP)] + [
-        user("turn on the lamp")
+    assert history.messages() == [
+        user("turn on"),
+        assistant("", LAMP),
+        result(NoResult.CANCELLED, LAMP),
+        user("turn on the lamp"),
     ]
 
 
