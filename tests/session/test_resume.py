@@ -10,6 +10,9 @@ from tests.fakes.engines import HANG, FakeLlm
 from tests.fakes.virtual import run_virtual, virtual
 from tests.session.house import House
 from vanling.contracts.engines import Message, Role
+from vanling.server.settings import WireLimits
+from vanling.server.upgrade import UpgradeRequest
+from vanling.server.xiaozhi import XiaozhiDoor
 from vanling.session.frame import Abort, ReplyDone, ReplyStatus, Sentence, Text, TtsStop
 
 STORY = "Once upon a time there was a king. He had a daughter. She was clever. They lived far away."
@@ -120,3 +123,53 @@ async def test_a_device_that_comes_and_goes_a_hundred_times_leaves_one_conversat
     book = house.sessions.conversations
     assert (book.owned, book.kept) == (0, 1)
     assert len(house.asked()) == 199
+
+
+class Socket:
+    """The server's end of a device's connection."""
+
+    def __init__(self, door: XiaozhiDoor) -> None:
+        handler = door(UpgradeRequest("/xiaozhi/v1/", {"device-id": "AA:BB:CC:DD:EE:FF"}, {}, "127.0.0.1:1"))
+        self.handler = handler
+        self.closed = False
+        self.texts: list[str] = []
+        handler.on_open(self)
+        handler.on_message('{"type":"hello"}')
+
+    def type(self, text: str) -> None:
+        self.handler.on_message(f'{{"type":"listen","state":"text","text":"{text}"}}')
+
+    def send_text(self, text: str) -> None:
+        assert not self.closed
+        self.texts.append(text)
+
+    def send_bytes(self, data: bytes) -> None:
+        assert not self.closed
+
+    def writable(self) -> bool:
+        return True
+
+    def when_writable(self, callback: object) -> None:
+        raise AssertionError("always writable")
+
+    def close(self, code: int = 1000, reason: str = "") -> None:
+        self.closed = True
+
+    abort = close
+
+
+@virtual
+async def test_a_device_whose_old_socket_is_still_open_goes_on_by_the_new_one() -> None:
+    house = House(FakeLlm([STORY]))
+    door = XiaozhiDoor(house.sessions, WireLimits())
+    old = Socket(door)
+    old.type("a story")
+    await asyncio.sleep(2)
+    new = Socket(door)
+    assert old.closed
+    assert not new.closed
+    new.type("go on")
+    await asyncio.sleep(3)
+    assert house.asked() == ["a story", "Once upon a time there was a king.", "go on"]
+    await door.drain()
+    assert (house.sessions.conversations.owned, house.sessions.conversations.kept) == (0, 1)
