@@ -267,6 +267,18 @@ def test_a_model_may_use_an_id_again_in_a_later_step() -> None:
     assert_valid(history.messages())
 
 
+def test_of_two_pending_calls_with_one_id_the_newest_is_answered_first() -> None:
+    history = asked()
+    for _ in range(2):
+        history.called(history.turn, [CLOCK])
+        history.left_to_client(history.turn, "c1")
+    history.output("c1", "noon")
+    assert [message.text for message in history.messages() if message.role is Role.TOOL] == [
+        NoResult.CLIENT.value,
+        "noon",
+    ]
+
+
 @pytest.mark.parametrize("calls", [[], [CLOCK, CLOCK]])
 def test_calls_that_no_model_would_take_back_are_refused(calls: list[ToolCall]) -> None:
     history = asked()
@@ -317,6 +329,22 @@ def test_a_question_that_is_not_confirmed_counts_too() -> None:
         history.finish("bbbb")
     assert history.prompt("cc") == [user("aaaa"), assistant("bbbb"), user("cc")]
     assert len(history.messages()) == 4, "a guess makes nothing forgotten"
+
+
+@pytest.mark.parametrize("late", ["output", "end"])
+def test_what_comes_late_into_an_older_turn_counts(late: str) -> None:
+    """The placeholder of a cancelled call is longer than that of a pending one."""
+    history = asked("one", tokens=60)
+    history.called(history.turn, [CLOCK])
+    history.left_to_client(history.turn, "c1")
+    history.finish("")
+    history.begin("w" * 4 * (60 - MESSAGE_TOKENS - cost(history.messages())))
+    assert (len(history.messages()), cost(history.messages())) == (4, 60)
+    if late == "output":
+        assert history.output("c1", "noon" * 20)
+    else:
+        history.cancel_all()
+    assert len(history.messages()) == 1
 
 
 def test_the_counter_is_the_model_s() -> None:

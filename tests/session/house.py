@@ -32,6 +32,7 @@ class House:
     def __post_init__(self) -> None:
         self.clock = LoopClock()
         self.tts = FakeTts()
+        self.clients: list[Client] = []
         engines = fake_engines(llm=self.llm, asr=self.asr, tts=self.tts)
         shared = Shared(
             engines=engines,
@@ -55,6 +56,7 @@ class Client:
 
     def __init__(self, house: House, who: Identity) -> None:
         self.messages: list[OutputMessage] = []
+        house.clients.append(self)
         self._news = asyncio.Event()
         self.session: DoorSession = house.sessions.open(self, who)
         self.feed(Hello())
