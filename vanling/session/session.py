@@ -145,7 +145,10 @@ class Session:
                     self._shadow.hearing.push(event)
                 case Send(message):
                     self._outbound.send(message)
-                case Upgrade():
+                case Upgrade(act):
+                    if isinstance(act, UserSaid):
+                        # Now, not when Ling gets round to it: the reply may be stopped before its task has begun.
+                        self._parts.conversation.user_said(act.text)
                     self._upgrade(action)
                 case StopRunning(reason):
                     self._stop_running(reason)
@@ -158,9 +161,6 @@ class Session:
         self._running = running
         self._shadow = Round(running.number + 1, self.id, running.hearing)
         self._outlet.begin(upgrade.epoch)
-        if isinstance(upgrade.act, UserSaid):
-            # Now, not when Ling gets round to it: the reply may be stopped before its task has begun.
-            self._parts.conversation.user_said(upgrade.act.text)
         run = ReplyRun(running, self._outlet, self._pump, self._wait_for_room, self._send_error)
         task = running.upgrade(
             upgrade.act,
