@@ -96,7 +96,10 @@ class LingLimits:
 
 
 class Ling:
-    """One per session; ``conversation`` may outlive it."""
+    """One per session; ``conversation`` may outlive it.
+
+    Ling only reads it: when a turn is confirmed and what was heard of a reply is known to the session, which writes it.
+    """
 
     def __init__(
         self,
@@ -135,11 +138,10 @@ class Ling:
                         yield item
 
     async def _answer(self, text: str) -> AsyncGenerator[LingItem, None]:
-        self.conversation.user_said(text)
         failure, detail, said, begun = None, "", False, False
         speakable = Speakable()
         try:
-            async with aclosing(self._deltas(self._prompt())) as deltas:
+            async with aclosing(self._deltas(self._prompt(text))) as deltas:
                 async for delta in deltas:
                     if not begun:
                         begun = True
@@ -165,8 +167,8 @@ class Ling:
         yield Utterance(phrase(Phrase.FAILURE, self._language), "sad")
         yield EndOfReply(EndStatus.FAILED, failure, detail)
 
-    def _prompt(self) -> Sequence[Message]:
-        history = self.conversation.messages()
+    def _prompt(self, question: str) -> Sequence[Message]:
+        history = self.conversation.prompt(question)
         return [Message(Role.SYSTEM, self._system_prompt), *history] if self._system_prompt else history
 
     def _utterance(self, sentence: Sentence) -> Utterance:

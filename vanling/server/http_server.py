@@ -19,7 +19,7 @@ from vanling.errors import StartError
 from vanling.server import xiaozhi
 from vanling.server.app import create_app
 from vanling.server.auth import Auth
-from vanling.server.connection import SessionFactory
+from vanling.server.door_session import SessionFactory
 from vanling.server.gate import Door, Gate
 from vanling.server.http_protocol import HttpProtocol
 from vanling.server.listening import BACKLOG, bind

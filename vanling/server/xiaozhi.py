@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from vanling.protocols.xiaozhi import Refusal, XiaozhiTranslator
 from vanling.protocols.xiaozhi.identity import read_id
-from vanling.server.connection import DoorSession, Identity, SessionFactory
+from vanling.server.door_session import DoorSession, Identity, SessionFactory
 from vanling.server.settings import WireLimits
 from vanling.server.upgrade import Connection, UpgradeRequest
 from vanling.session.frame import Audio, Close, CloseOut, Error, OutputMessage

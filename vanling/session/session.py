@@ -11,11 +11,13 @@ from typing import Any
 from vanling.clock import Clock
 from vanling.contracts.audio import AudioSpec
 from vanling.dialogue.conversation import Conversation
+from vanling.dialogue.ling import UserSaid
 from vanling.pipeline.chain import HearingHalf
 from vanling.pipeline.events import AudioFrame, Event
 from vanling.pipeline.node import AsyncTemplate, NodeContext, SyncTemplate
 from vanling.session.actions import Action, End, Hear, Send, StopRunning, Upgrade
 from vanling.session.frame import (
+    Abort,
     Audio,
     Close,
     CloseOut,
@@ -25,6 +27,7 @@ from vanling.session.frame import (
     Opus,
     OutputMessage,
     ReplyDone,
+    ReplyStatus,
     TtsStop,
 )
 from vanling.session.machine import SessionMachine
@@ -80,6 +83,7 @@ class Session:
         )
         self._running: Round | None = None
         self._shadow = Round(1, parts.session_id, HearingHalf(parts.hearing, self._context, self._on_hearing))
+        parts.conversation.when_lost(self._conversation_lost)
         self._log(logging.INFO, "session started", "session_started")
 
     @property
@@ -114,6 +118,10 @@ class Session:
             for task in late:
                 self._log(logging.ERROR, "task did not end", "round_stop_timeout", reason=task.get_name())
 
+    def _conversation_lost(self) -> None:
+        """Another connection goes on with our conversation: nothing that is said here from now on would be in it."""
+        self.feed(Abort(reason="conversation_lost"))
+
     # --- events ---------------------------------------------------------------------------------------------------
 
     def _on_hearing(self, event: Event) -> None:
@@ -137,7 +145,10 @@ class Session:
                     self._shadow.hearing.push(event)
                 case Send(message):
                     self._outbound.send(message)
-                case Upgrade():
+                case Upgrade(act):
+                    if isinstance(act, UserSaid):
+                        # Now, not when Ling gets round to it: the reply may be stopped before its task has begun.
+                        self._parts.conversation.user_said(act.text)
                     self._upgrade(action)
                 case StopRunning(reason):
                     self._stop_running(reason)
@@ -179,6 +190,7 @@ class Session:
         self._shadow.hearing.close()
         for task in self._tasks:
             task.cancel()
+        self._parts.conversation.release()
         self._outbound.send(CloseOut(reason=reason))
         self._log(logging.INFO, "session ended", "session_ended", reason=reason, rounds=self._shadow.number - 1)
 
@@ -212,7 +224,8 @@ class Session:
             self._report_turn(running)
 
     def _note_reply_done(self, message: ReplyDone, running: Round | None) -> None:
-        self._parts.conversation.assistant_said(message.text)
+        interrupted = message.status is ReplyStatus.INTERRUPTED
+        self._parts.conversation.assistant_said(message.text, interrupted=interrupted)
         if running is None:
             return
         if running.times is not None and running.times.first_audio_ns is None:
