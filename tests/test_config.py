@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
+from pydantic import BaseModel, Field, create_model
 
 from vanling.config import ENGINE_KINDS, Config, example_toml, load_config, show
+from vanling.config.allowed import allowed
 from vanling.errors import ConfigError
 
 
@@ -222,6 +225,40 @@ def test_the_example_loads_and_holds_every_key_with_its_default(tmp_path: Path) 
     tables = tomllib.loads(live)
     for section, field in Config.model_fields.items():
         assert list(tables[section]) == list(field.annotation.model_fields)  # type: ignore[union-attr]
+
+
+def test_engine_options_follow_their_section_in_the_example_and_load_back(tmp_path: Path) -> None:
+    class Options(BaseModel):
+        depth: int = Field(3, ge=1, le=9, description="how deep, in m")
+        voice: Path | None = Field(None, description="where it lies")
+
+    engines = {"tts": {"mute": {}, "loud": Options.model_fields}}
+    example = example_toml(engines)
+    assert load_config(write(tmp_path, example), [], {}).model_dump() == Config().model_dump()
+    _, _, section = example.partition("[tts]")
+    section, _, _ = section.partition("[turn]")
+    for line in ("# Engines: mute, loud.", "# How deep, in m. A whole number from 1 to 9.", "#depth = 3", "#voice =\n"):
+        assert line in section
+    assert "depth" not in example.replace(section, "")
+    shown = show(load_config(None, ["tts.engine=loud", "tts.depth=4"], {}), engines)
+    assert "depth = 4  # --set tts.depth" in shown
+    assert "#depth" not in shown
+    assert "#voice =" in shown
+
+
+@pytest.mark.parametrize(
+    ("annotation", "rules", "words"),
+    [
+        (int, {"ge": 1, "le": 9_000_000}, "a whole number from 1 to 9000000"),
+        (float | None, {"gt": 0.1, "le": 5.0}, "a number above 0.1 up to 5"),
+        (int | None, {}, "a whole number"),
+        (tuple[str, ...], {}, "a list of texts"),
+        (Path | None, {}, "a path"),
+    ],
+)
+def test_what_a_key_takes_is_said_in_words(annotation: Any, rules: dict[str, Any], words: str) -> None:
+    model = create_model("Model", key=(annotation, Field(**rules)))
+    assert allowed(model.model_fields["key"]) == words
 
 
 def test_every_key_is_described() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from vanling.cli.microphone import Clip
 from vanling.cli.speech_end import last_voiced_sample
-from vanling.cli.wav import WavError, read_wav, write_wav
+from vanling.cli.wav import WavError, check_writable, read_speech, read_wav, write_wav
 
 Tone = Callable[..., Any]
 
@@ -83,6 +83,36 @@ def test_files_that_are_no_recordings_are_one_sentence(tmp_path: Path, tone: Ton
         read_wav(write(tmp_path / "odd.wav", bytes(2000), 2, 1, 12_345), 16_000)
     with pytest.raises(WavError, match="cannot be written"):
         write_wav(tmp_path / "no" / "a.wav", tone(10), 16_000)
+
+
+def test_a_file_that_cannot_be_written_is_known_before_there_is_anything_to_write(tmp_path: Path) -> None:
+    check_writable(None)
+    check_writable(tmp_path / "new.wav")
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "old.wav").write_bytes(b"x")
+    check_writable(tmp_path / "old.wav")
+    for path, why in (
+        (tmp_path, "a folder"),
+        (tmp_path / "no" / "a.wav", "no folder"),
+        (tmp_path / "old.wav" / "a", "no"),
+    ):
+        with pytest.raises(WavError, match=f"cannot be written: .*{why}"):
+            check_writable(path)
+
+
+def test_a_file_without_permission_is_known_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.access", lambda *_: False)  # who runs this may be allowed everything
+    with pytest.raises(WavError, match="permission denied"):
+        check_writable(tmp_path / "a.wav")
+
+
+def test_a_recording_in_which_nobody_speaks_is_refused(tmp_path: Path, tone: Tone) -> None:
+    write_wav(tmp_path / "speech.wav", tone(300), 16_000)
+    assert len(read_speech(tmp_path / "speech.wav", 16_000)) == 4800
+    for name, pcm in (("silence", np.zeros(16_000, np.int16)), ("hum", tone(500, 10)), ("scrap", tone(5))):
+        write_wav(tmp_path / f"{name}.wav", pcm, 16_000)
+        with pytest.raises(WavError, match="nothing that sounds like speech"):
+            read_speech(tmp_path / f"{name}.wav", 16_000)
 
 
 @pytest.mark.parametrize("noise", [0, 20])

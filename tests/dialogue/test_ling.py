@@ -84,6 +84,37 @@ async def test_sentences_come_while_the_model_goes_on() -> None:
 
 
 @virtual
+async def test_figures_are_shown_as_written_and_spoken_in_words() -> None:
+    items = await ask(ling(FakeLlm(["It is -1.2 °C. Good."])))
+    assert [item for item in items if isinstance(item, Utterance)] == [
+        Utterance("It is -1.2 °C.", spoken="It is minus 1.2 degrees Celsius."),
+        Utterance("Good."),
+    ]
+
+
+@virtual
+async def test_a_huge_piece_of_text_lets_others_go_on() -> None:
+    ticks = 0
+
+    async def other() -> None:
+        nonlocal ticks
+        while True:
+            ticks += 1
+            await asyncio.sleep(0)
+
+    task = asyncio.create_task(other())
+    await ask(ling(FakeLlm([["word " * 10_000]])))
+    task.cancel()
+    assert ticks > 100
+
+
+@virtual
+async def test_markup_is_neither_shown_nor_spoken() -> None:
+    text = '<think>so</think>**Well**, it `is`. <tool_call>{"name": "x"}</tool_call>'
+    assert said(await ask(ling(FakeLlm([list(text)])))) == ["Well, it is."]
+
+
+@virtual
 async def test_emotions_are_taken_off_and_an_all_tag_sentence_is_not_said() -> None:
     items = await ask(ling(FakeLlm([["[happy] Hello", " there. ", "[emotion:sad]"]])))
     assert [item for item in items if isinstance(item, Utterance)] == [Utterance("Hello there.", "happy")]
@@ -133,7 +164,10 @@ async def test_a_model_that_is_slow_within_its_limits_is_waited_for() -> None:
     assert said(await ask(ling(Slow()))) == ["It is a very long way to go."]
 
 
-@pytest.mark.parametrize("answer", [[], [""], ["", " "], ["\n", "\n\n"], ["[happy]"], ["[emotion:happy] "]])
+@pytest.mark.parametrize(
+    "answer",
+    [["😀"], ["<think>x</think>"], ["**"], [], [""], ["", " "], ["\n", "\n\n"], ["[happy]"], ["[emotion:happy] "]],
+)
 def test_a_model_that_says_nothing_is_excused(answer: list[str]) -> None:
     async def main() -> None:
         items = await ask(ling(FakeLlm([answer])))
@@ -173,7 +207,7 @@ async def test_the_model_sees_the_system_prompt_and_the_history() -> None:
     llm = FakeLlm()
     brain = ling(llm, conversation, system="Be kind.")
     await ask(brain, "one")
-    assert conversation.messages() == [], "Ling only reads: the reply may be a guess"
+    assert conversation.messages() == [], "an answer may be a guess that is dropped: to store it is the session's"
     conversation.user_said("one")
     conversation.assistant_said("first answer")
     await ask(brain, "two")
@@ -215,27 +249,6 @@ def test_our_own_sentences_neither_ask_the_model_nor_enter_its_history(act: Act,
 @virtual
 async def test_a_continuing_turn_is_silent() -> None:
     assert await ask(ling(FakeLlm()), EmptyTurn(EmptyKind.CONTINUING, 1)) == [EndOfReply(EndStatus.DONE)]
-
-
-def test_history_keeps_the_latest_messages() -> None:
-    conversation = Conversation("k", max_messages=4)
-    for n in range(5):
-        conversation.user_said(f"q{n}")
-        conversation.assistant_said(f"a{n}")
-    assert [message.text for message in conversation.messages()] == ["q3", "a3", "q4", "a4"]
-
-
-def test_an_unheard_answer_leaves_no_entry() -> None:
-    conversation = Conversation("k")
-    conversation.user_said("q")
-    conversation.assistant_said("")
-    assert conversation.messages() == [Message(Role.USER, "q")]
-
-
-def test_messages_are_a_copy() -> None:
-    conversation = Conversation("k")
-    conversation.messages().append(Message(Role.USER, "x"))
-    assert conversation.messages() == []
 
 
 # --- any model --------------------------------------------------------------------------------------------------------

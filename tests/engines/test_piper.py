@@ -19,6 +19,8 @@ from vanling.contracts.engines import Asr, Pcm, Priority, Tts
 from vanling.engines.build import BuildContext
 from vanling.engines.models import PIPER_JOE
 from vanling.engines.options import PiperOptions
+from vanling.engines.piper.config import read_voice_config
+from vanling.engines.piper.phonemes import LONGEST, Phonemizer
 from vanling.errors import ConfigError, EngineUnavailableError
 
 SENTENCES = (
@@ -218,3 +220,16 @@ def test_a_broken_voice_is_explained(fault: str, tmp_path: Path) -> None:
         model.with_name("voice.onnx.json").write_text(json.dumps({"audio": {}}))
     with pytest.raises(EngineUnavailableError, match=r"voice\.onnx"):
         build(PiperOptions(voice=model), BuildContext(tmp_path))
+
+
+@pytest.mark.parametrize(
+    "text", ["9" * 200, "1234567890" * 27, "W" * 270, "$999,999,999,999 " * 16, "W.W.W. " * 38, "word " * 56]
+)
+def test_no_text_makes_one_synthesis_long(text: str, tmp_path: Path) -> None:
+    """A few hundred characters may stand for thousands of sounds, which would take gigabytes and hold everyone up."""
+    need_model(PIPER_JOE)
+    config = read_voice_config(PIPER_JOE.require(BuildContext(tmp_path))[0])
+    per_symbol = 2 * max(len(ids) for ids in config.phoneme_ids.values())
+    parts = list(Phonemizer(config.locale, config.phoneme_ids).sentences(text))
+    assert parts
+    assert max(map(len, parts)) <= LONGEST * per_symbol + 8

@@ -58,3 +58,8 @@ def test_long_text_is_cut_at_its_best_border() -> None:
 )
 def test_scripts_go_with_languages(text: str, language: str, can: bool) -> None:
     assert speakable(text, language) is can
+
+
+def test_a_long_number_is_read_digit_by_digit():
+    assert clean("call 1234567890123456789 now", "en") == "call " + " ".join("1234567890123456789") + " now"
+    assert clean("it is 123456", "en") == "it is 123456"

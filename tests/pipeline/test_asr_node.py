@@ -410,7 +410,8 @@ def test_every_turn_gets_one_outcome(step: object, speculate: bool) -> None:
 
 
 @virtual
-async def test_outcomes_may_come_in_another_order_than_their_turns() -> None:
+async def test_one_ended_turn_of_a_session_is_recognised_at_a_time() -> None:
+    """However much one client sends, the others wait for one job of its at most."""
     gate = asyncio.Event()
     ear = Ear(FakeAsr([Held(gate, "one"), "two"]), AsrSettings(speculate=False))
     ear.mode()
@@ -419,9 +420,10 @@ async def test_outcomes_may_come_in_another_order_than_their_turns() -> None:
         ear.pause()
         ear.end()
         await ear.bench.settle()
+    assert len(ear.asr.calls) == 1
     gate.set()
     await ear.bench.settle()
-    assert [(o.number, o.result.text) for o in ear.bench.of(TurnOutcome)] == [(2, "two"), (1, "one")]
+    assert [(o.number, o.result.text) for o in ear.bench.of(TurnOutcome)] == [(1, "one"), (2, "two")]
 
 
 @virtual

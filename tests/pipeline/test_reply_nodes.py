@@ -99,6 +99,22 @@ async def test_each_sentence_is_begun_spoken_and_done() -> None:
 
 
 @virtual
+async def test_the_voice_gets_the_spoken_form_and_the_door_the_written_one() -> None:
+    tts = FakeTts()
+    ling = Ling(FakeLlm(["It costs $5. Good."]), Conversation("k"), system_prompt="", language="en")
+    sentences = [
+        e
+        for e in await through(LingTemplate(ling), [TurnComplete(UserSaid("hi"))], Bench())
+        if isinstance(e, TextChunk)
+    ]
+    events = await through(TtsTemplate(tts, TtsSettings()), [*sentences, DONE], Bench())
+    assert tts.finished == ["It costs 5 dollars.", "Good."]
+    shown = ["It costs $5.", "Good."]
+    assert [event.text for event in events if isinstance(event, SentenceBegin)] == shown
+    assert [event.text for event in events if isinstance(event, SentenceDone)] == shown
+
+
+@virtual
 async def test_the_emotion_travels_with_its_sentence() -> None:
     events = await through(TtsTemplate(FakeTts(), TtsSettings()), [TextChunk("Hi.", "happy")], Bench())
     assert events[0] == SentenceBegin("Hi.", "happy")

@@ -19,16 +19,25 @@ from websockets.frames import Opcode
 from vanling.server.http_server import HttpServer
 from vanling.server.settings import ServerSettings, WireLimits
 from vanling.server.upgrade import UpgradeRequest
-from vanling.session.frame import AudioSpec, Frame, Hello, HelloReply
+from vanling.session.frame import AudioSpec, Close, CloseOut, Frame, Hello, HelloReply
 
 TIMEOUT_S = 10.0
 """Nothing here takes that long; it is what a test that hangs may cost."""
 
 
+ON_BOTH_LOOPS = (
+    "test_websocket.py",
+    "test_http_server.py",
+    "test_http_bodies.py",
+    "test_flood.py",
+    "test_signals.py",
+)
+
+
 def pytest_asyncio_loop_factories(config, item):
     """uvloop is what serves; transports differ, so what leans on them is tested on both."""
     factories = {"uvloop": uvloop.new_event_loop}
-    if item.path.name in ("test_websocket.py", "test_http_server.py"):
+    if item.path.name in ON_BOTH_LOOPS:
         factories["asyncio"] = asyncio.new_event_loop
     return factories
 
@@ -54,6 +63,8 @@ class FakeSession:
         self.frames.put_nowait(frame)
         if isinstance(frame, Hello):
             self.outbound.send(HelloReply(session_id=self.id, downlink=AudioSpec()))
+        if isinstance(frame, Close):
+            self.outbound.send(CloseOut(reason=frame.reason))
 
     async def close(self, reason):
         self.closed.set_result(reason)

@@ -24,6 +24,13 @@ class FakeTransport:
     def __init__(self):
         self.written = b""
         self.ended = False
+        self.reads = True
+
+    def pause_reading(self):
+        self.reads = False
+
+    def resume_reading(self):
+        self.reads = True
 
     def set_protocol(self, protocol):
         pass
@@ -81,6 +88,8 @@ def receive(chunks):
         protocol.connection_made(transport)
         for chunk in chunks:
             protocol.data_received(chunk)
+            while not transport.reads and not transport.ended:
+                loop.run_until_complete(asyncio.sleep(0))
         protocol.eof_received()
         protocol.connection_lost(None)
         assert state.connections == set()
@@ -95,7 +104,7 @@ frames = st.lists(
         st.builds(lambda data: Frame(Opcode.BINARY, data), st.binary(max_size=300)),
         st.builds(lambda data: Frame(Opcode.PING, data), st.binary(max_size=20)),
     ),
-    max_size=6,
+    max_size=60,
 )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 
 import httpx
 import pytest
@@ -137,3 +138,24 @@ async def test_a_device_that_speaks_plain_http_1_1_with_connection_close(serve):
     assert b"content-length: %d" % len(body) in head.lower()
     assert json.loads(body)["websocket"]["url"] == f"ws://127.0.0.1:{running.port}/xiaozhi/v1/"
     writer.close()
+
+
+@pytest.mark.parametrize(
+    ("headers", "body", "device_id"),
+    [
+        ({"Device-Id": "AA:BB:CC:DD:EE:FF"}, {}, "aa:bb:cc:dd:ee:ff"),
+        ({}, {"mac_address": "aa:bb:cc:dd:ee:ff"}, "aa:bb:cc:dd:ee:ff"),
+        ({"Device-Id": "x" * 60_000}, {}, ""),
+        ({}, {"mac_address": "x" * 20_000}, ""),
+        ({}, {"mac_address": "a\nINFO forged line"}, ""),
+    ],
+)
+async def test_only_a_name_goes_into_the_log(serve, caplog, headers, body, device_id):
+    caplog.set_level(logging.INFO)
+    running = await serve()
+    body = body | {"application": {"version": "1." * 20_000}}
+    async with httpx.AsyncClient() as client:
+        response = await client.post(running.http + "/xiaozhi/ota/", headers=headers, json=body)
+    assert response.status_code == 200
+    (record,) = [record for record in caplog.records if getattr(record, "event", "") == "ota_request"]
+    assert (record.device_id, record.firmware) == (device_id, "")

@@ -163,10 +163,11 @@ async def test_a_peer_that_does_not_finish_its_request_is_dropped(serve, beginni
     writer.close()
 
 
-async def test_headers_have_a_size(serve):
+@pytest.mark.parametrize("end", [b"", b"\r\n\r\n"])
+async def test_headers_have_a_size(serve, end):
     running = await serve()
     reader, writer = await asyncio.open_connection("127.0.0.1", running.port)
-    writer.write(GET + b"X: " + bytes(b"a" * 100_000))
+    writer.write(GET + b"X: " + b"a" * 100_000 + end)
     with contextlib.suppress(ConnectionError):
         assert (await asyncio.wait_for(reader.read(), 10)).startswith(b"HTTP/1.1 400")
     writer.close()

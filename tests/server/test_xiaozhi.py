@@ -14,6 +14,7 @@ from vanling.core import framing
 from vanling.session.frame import (
     Abort,
     Audio,
+    Close,
     CloseOut,
     Error,
     ErrorCode,
@@ -196,6 +197,28 @@ async def test_the_log_of_one_client_is_bounded_and_holds_no_text(serve, caplog)
     assert caplog.text.count("message refused") == 5
 
 
+async def test_oddities_of_one_client_are_logged_a_few_times_with_its_session(serve, caplog):
+    running = await serve()
+    async with running.connect(headers={"Protocol-Version": "1"}) as client:
+        odd = [
+            ("mode_odd", '{"type":"listen","state":"start","mode":"my diary"}'),
+            ("hello_odd", '{"type":"hello","version":"my diary","audio_params":[]}'),
+            ("hello_odd", '{"type":"hello","version":3}'),
+            ("message_ignored", '{"type":"my diary"}'),
+        ]
+        for _, message in odd:
+            for _ in range(50):
+                await client.send(message)
+        await client.send("that is all")
+        while (await receive_json(client))["type"] != "error":
+            pass
+    for event, _ in odd:
+        logged = [record for record in caplog.records if getattr(record, "event", "") == event]
+        assert len(logged) == 5
+        assert {record.session_id for record in logged} == {"session-0"}
+    assert "diary" not in caplog.text
+
+
 # --- how it ends ------------------------------------------------------------------------------------------------
 
 
@@ -212,6 +235,46 @@ async def test_hello_has_a_time_limit(serve, greets):
         else:
             assert await closed(client) == 1000
             assert await session.ended() == "no_hello"
+
+
+@pytest.mark.parametrize("why", ["replaced", "server_shutdown", "no_hello"])
+async def test_a_device_that_is_spoken_to_hears_stop_before_the_close(serve, why):
+    running = await serve(limits={"hello_timeout_s": 0.2 if why == "no_hello" else 10.0})
+    async with running.connect(headers={"Device-Id": MAC}) as client:
+        session = await running.sessions.next()
+
+        def feed(frame):
+            assert frame == Close(reason=why)
+            session.outbound.send(TtsStop())
+            session.outbound.send(CloseOut(reason=frame.reason))
+
+        session.feed = feed
+        session.outbound.send(TtsStart())
+        assert (await receive_json(client))["state"] == "start"
+        if why == "replaced":
+            async with running.connect(headers={"Device-Id": MAC}):
+                pass
+        elif why == "server_shutdown":
+            await running.server.stop()
+        assert (await receive_json(client))["state"] == "stop"
+        assert await closed(client) == (1001 if why == "server_shutdown" else 1000)
+        assert await session.ended() == why
+
+
+async def test_a_session_that_fails_at_its_end_does_not_keep_the_socket(serve):
+    running = await serve(limits={"hello_timeout_s": 0.2})
+    async with running.connect() as client:
+        session = await running.sessions.next()
+
+        def fail(frame):
+            raise RuntimeError("a fault in a session")
+
+        session.feed = fail
+        reports = []
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: reports.append(context["exception"]))
+        assert await closed(client) == 1000
+        assert await session.ended() == "no_hello"
+        assert [str(report) for report in reports] == ["a fault in a session"]
 
 
 async def test_a_finished_conversation_closes_with_1000(serve):

@@ -286,7 +286,7 @@ async def test_after_an_interruption_the_history_holds_what_was_heard() -> None:
     rig.abort()
     assert rig.conversation.messages() == [
         Message(Role.USER, "a story"),
-        Message(Role.ASSISTANT, "Once upon a time there was a king. He had a daughter."),
+        Message(Role.ASSISTANT, "Once upon a time there was a king. He had a daughter.", interrupted=True),
     ]
     await rig.close()
 
@@ -369,6 +369,7 @@ async def test_text_right_after_a_stop_is_answered_second() -> None:
     await rig.done(2)
     assert rig.heard == ["spoken", "typed"]
     assert rig.sentences[-1] == "You said: typed"
+    assert [message.text for message in rig.llm.asked[-1]] == ["spoken", "typed"]
     epochs = [message.epoch for message in rig.all(ReplyDone)]
     assert epochs == [1, 2]
     await rig.close()

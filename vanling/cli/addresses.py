@@ -7,6 +7,7 @@ from ipaddress import ip_address
 from urllib.parse import urlsplit, urlunsplit
 
 OTA_PATH = "/xiaozhi/ota/"
+WEBSOCKET_PATH = "/xiaozhi/v1/"
 
 
 def lan_address() -> str | None:
@@ -27,13 +28,32 @@ def ota_url(base: str, host: str, public_url: str = "") -> str:
     ``base`` is the server's own URL, ``host`` what it listens on: where that is every address, devices need the one
     that leads here. ``public_url`` wins.
     """
+    return reached_at(base, host, public_url) + OTA_PATH
+
+
+def device_url(base: str, host: str, public_url: str = "") -> str:
+    """The WebSocket for clients that ask no bootstrap for it; see :func:`ota_url`."""
+    return reached_at(base, host, public_url).replace("http", "ws", 1) + WEBSOCKET_PATH
+
+
+def reached_at(base: str, host: str, public_url: str = "") -> str:
+    """The server's URL for other machines, without a path; see :func:`ota_url`."""
     if public_url:
-        return public_url.rstrip("/") + OTA_PATH
+        return public_url.rstrip("/")
     parts = urlsplit(base)
     port = f":{parts.port}" if parts.port else ""
     if is_unspecified(host) and (address := lan_address()):
-        return f"{parts.scheme}://{address}{port}{OTA_PATH}"
-    return urlunsplit((parts.scheme, parts.netloc, OTA_PATH, "", ""))
+        return f"{parts.scheme}://{address}{port}"
+    return urlunsplit((parts.scheme, parts.netloc, "", "", ""))
+
+
+def unknown_address(host: str) -> str:
+    """Why ``host`` is no address to listen on, in a sentence; empty where it is one."""
+    try:
+        socket.getaddrinfo(host or None, 0, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except (OSError, UnicodeError):
+        return f"there is no such address as {host}"
+    return ""
 
 
 def is_unspecified(host: str) -> bool:

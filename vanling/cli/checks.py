@@ -5,15 +5,21 @@ from __future__ import annotations
 import asyncio
 import errno
 import importlib
+import json
 import os
 import socket
+import ssl
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from vanling.cli.addresses import OTA_PATH, is_unspecified, unknown_address
+from vanling.cli.common import with_pip
 from vanling.cli.serve import check_exposure
 from vanling.config import Config
 from vanling.engines.models import PACKAGED
@@ -24,6 +30,8 @@ LIBRARIES = ("numpy", "fastapi", "uvicorn", "websockets", "pydantic", "typer")
 SPEECH_LIBRARIES = ("ctranslate2", "tokenizers", "onnxruntime", "onnx", "gruut")
 NOT_BEFORE = 1_767_225_600
 """2026-01-01: a clock that shows an earlier time was never set (a board without a battery starts in 1970)."""
+ANSWER_S = 3.0
+"""A server in the same machine answers sooner."""
 LATE_MS = 10.0
 """A timer this late makes gaps in the audio."""
 
@@ -44,7 +52,7 @@ def checks(config: Config) -> Iterator[tuple[str, Callable[[], Check]]]:
     yield "data folder", lambda: data_dir(config.server.data_dir)
     yield "access", lambda: access(config)
     yield "certificate", lambda: certificate(config)
-    yield "port", lambda: port(config.server.host, config.server.port)
+    yield "port", lambda: port(config.server.host, config.server.port, bool(config.server.tls_cert))
     yield "clock", clock
     yield "timers", timers
 
@@ -58,7 +66,7 @@ def libraries() -> Check:
             return Check("libraries", False, f"the compiled core does not load ({error}): install vanling again")
     found = [f"{name} {_version(name)}" for name in (*LIBRARIES, *SPEECH_LIBRARIES) if _version(name)]
     missing = [name for name in SPEECH_LIBRARIES if not _version(name)]
-    hint = f"; not installed: {', '.join(missing)} (pip install 'vanling[embedded]')" if missing else ""
+    hint = with_pip(f"; not installed: {', '.join(missing)} (pip install 'vanling[embedded]')") if missing else ""
     return Check("libraries", not missing, ", ".join(found) + hint, essential=False)
 
 
@@ -100,17 +108,48 @@ def certificate(config: Config) -> Check:
     return Check("certificate", True, config.server.tls_cert or "none: http and ws")
 
 
-def port(host: str, number: int) -> Check:
+def port(host: str, number: int, secure: bool = False) -> Check:
+    """Free, or taken by vanling itself; ``secure``: it would speak TLS there."""
+    if why := unknown_address(host):
+        return Check("port", False, why)
     try:
-        family, kind, proto, _, address = socket.getaddrinfo(host, number, type=socket.SOCK_STREAM)[0]
+        family, kind, proto, _, address = socket.getaddrinfo(
+            host or None, number, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
         with socket.socket(family, kind, proto) as probe:
             # As the server binds: connections of an earlier run that linger are no obstacle.
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(address)
+            probe.listen(1)
     except OSError as error:
+        if error.errno == errno.EADDRINUSE and runs_at(host, number, secure):
+            return Check("port", True, f"{host}:{number}: vanling already runs there")
         why = "in use" if error.errno == errno.EADDRINUSE else error.strerror or str(error)
         return Check("port", False, f"{host}:{number} cannot be listened on: {why}")
     return Check("port", True, f"{host}:{number} is free")
+
+
+def runs_at(host: str, number: int, secure: bool) -> bool:
+    """Whether what answers there is vanling: it says that it is well, and has a bootstrap that bears its name."""
+    where = "localhost" if is_unspecified(host) else host
+    try:
+        return json.loads(_get(where, number, secure, "/healthz"))["status"] == "ok" and b"vanling" in _get(
+            where, number, secure, OTA_PATH
+        )
+    except (OSError, HTTPException, ValueError, KeyError, TypeError):
+        return False
+
+
+def _get(host: str, number: int, secure: bool, path: str) -> bytes:
+    connection = (
+        # Whose certificate it is does not matter for the question whether anybody is there.
+        HTTPSConnection(host, number, timeout=ANSWER_S, context=ssl._create_unverified_context())
+        if secure
+        else HTTPConnection(host, number, timeout=ANSWER_S)
+    )
+    with closing(connection):
+        connection.request("GET", path)
+        return connection.getresponse().read(65_536)
 
 
 def clock() -> Check:

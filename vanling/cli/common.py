@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import json
 import os
+import shlex
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -20,6 +21,7 @@ from rich.console import Console
 from typer.exceptions import TyperException
 
 from vanling import logs
+from vanling.cli.usage import FLAG, whole_number
 from vanling.config import Config, load_config
 from vanling.errors import VanlingError
 
@@ -31,8 +33,13 @@ Sets = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="SECTION.KEY=VALUE", help="Set one key; wins over file and environment. Repeatable."),
 ]
-Debug = Annotated[bool, typer.Option("--debug", help="Log everything, and show tracebacks.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout, and nothing else.")]
+Debug = Annotated[bool, typer.Option("--debug", metavar=FLAG, help="Log everything, and show tracebacks.")]
+Json = Annotated[
+    bool, typer.Option("--json", metavar=FLAG, help="Print one JSON document on stdout, and nothing else.")
+]
+Host = Annotated[str | None, typer.Option(metavar="H", help="Address to listen on; 0.0.0.0 for the network.")]
+Port = Annotated[int | None, typer.Option(metavar="P", parser=whole_number(0, 65535), help="Port; 0 takes a free one.")]
+Open = Annotated[bool, typer.Option("--open", metavar=FLAG, help="Let anyone connect, without a token.")]
 
 P = ParamSpec("P")
 
@@ -80,6 +87,18 @@ def settle(file: Path | None, sets: Sequence[str] | None, debug: bool, *more: st
     level = "warning" if quiet and not config.origin("log.level") else config.log.level
     logs.configure(level, config.log.format, config.log.file)
     return config
+
+
+def listening(host: str | None, port: int | None, open_: bool) -> list[str]:
+    """The settings that ``--host``, ``--port`` and ``--open`` stand for."""
+    chosen = [f"server.host={host}"] if host is not None else []
+    chosen += [f"server.port={port}"] if port is not None else []
+    return chosen + (["auth.required=false"] if open_ else [])
+
+
+def with_pip(command: str) -> str:
+    """``pip install …`` as it works from any shell: for the Python that runs here, be it in a virtual environment."""
+    return command.replace("pip install", f"{shlex.quote(sys.executable)} -m pip install", 1)
 
 
 def out() -> Console:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import socket
 import ssl
+from urllib.parse import urlsplit, urlunsplit
 
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus, InvalidURI
 
+from vanling.cli.addresses import OTA_PATH, WEBSOCKET_PATH
 from vanling.errors import VanlingError
 
 
@@ -18,7 +20,7 @@ def connection_failure(url: str, error: BaseException) -> DeviceError:
     """The sentence for what :func:`websockets.connect` raised."""
     match error:
         case InvalidURI():
-            why = "that is no WebSocket URL, such as ws://192.168.1.10:8080/xiaozhi/v1/"
+            why = f"that is no WebSocket URL, such as {_websocket_url(url)}"
         case InvalidStatus() if error.response.status_code in (401, 403):
             why = f"the server refuses the token (HTTP {error.response.status_code}): give a right one with --token"
         case InvalidStatus():
@@ -33,11 +35,24 @@ def connection_failure(url: str, error: BaseException) -> DeviceError:
             why = "the host's name is not known"
         case ssl.SSLCertVerificationError():
             why = f"the certificate is not trusted ({error.verify_message})"
+        case ssl.SSLError() if url.startswith("wss://"):
+            why = f"the server does not speak TLS: use ws://{url.removeprefix('wss://')}"
+        case ConnectionError() if url.startswith("wss://"):
+            why = f"the server hung up on TLS: if it does not speak TLS, use ws://{url.removeprefix('wss://')}"
         case OSError():
-            why = error.strerror or str(error)
+            why = error.strerror or str(error) or type(error).__name__
         case _:
             why = str(error) or type(error).__name__
     return DeviceError(f"cannot connect to {url}: {why}")
+
+
+def _websocket_url(url: str) -> str:
+    """What was meant: the door that goes with a page or the bootstrap of a server, else any door."""
+    if not url.startswith(("http://", "https://")):
+        return f"ws://192.168.1.10:8080{WEBSOCKET_PATH}"
+    parts = urlsplit(url.replace("http", "ws", 1))
+    path = WEBSOCKET_PATH if parts.path.rstrip("/") in ("", OTA_PATH.rstrip("/")) else parts.path
+    return urlunsplit((parts.scheme, parts.netloc, path, parts.query, ""))
 
 
 def reason_of_close(error: ConnectionClosed) -> str:

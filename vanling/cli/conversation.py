@@ -61,12 +61,13 @@ class Conversation:
         """
         first_ns = self.arrivals_ns[0] if self.arrivals_ns else None
         if times is None:
-            return dict(zip(LATENCIES, map(self._since, (None, self.stt_ns, None, None, first_ns)), strict=True))
-        server = (times.endpoint_ns, times.asr_ns, times.llm_first_ns, times.tts_first_ns, times.first_audio_ns)
-        latencies = dict(zip(LATENCIES, map(self._since, server), strict=True))
-        if latencies["first_audio"] is None:
-            latencies["first_audio"] = self._since(first_ns)
-        return latencies
+            seen = (None, self.stt_ns, None, None, first_ns)
+            return dict(zip(LATENCIES, (self._since(ns, self.speech_end_ns) for ns in seen), strict=True))
+        # A device that heard no end of speech in what it said leaves the zero to the server, whose clock is the same.
+        zero_ns = times.speech_end_ns if self.speech_end_ns is None else self.speech_end_ns
+        first_ns = first_ns if times.first_audio_ns is None else times.first_audio_ns
+        told = (times.endpoint_ns, times.asr_ns, times.llm_first_ns, times.tts_first_ns, first_ns)
+        return dict(zip(LATENCIES, (self._since(ns, zero_ns) for ns in told), strict=True))
 
     def document(self, times: TurnTimes | None = None) -> dict[str, object]:
         """What ``--json`` prints (DESIGN §5)."""
@@ -80,8 +81,9 @@ class Conversation:
             "session_id": self.session_id,
         }
 
-    def _since(self, ns: int | None) -> float | None:
-        return None if ns is None or self.speech_end_ns is None else (ns - self.speech_end_ns) / 1e6
+    @staticmethod
+    def _since(ns: int | None, zero_ns: int | None) -> float | None:
+        return None if ns is None or zero_ns is None else (ns - zero_ns) / 1e6
 
 
 def _rounded(value: float | None) -> float | None:

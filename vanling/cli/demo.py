@@ -12,19 +12,19 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
-from vanling.cli.common import ConfigFile, Debug, Json, Sets, fail, guarded, settle
+from vanling.cli.common import ConfigFile, Debug, Json, Sets, guarded, settle
 from vanling.cli.conversation import Conversation
 from vanling.cli.device import converse
 from vanling.cli.microphone import RATE
 from vanling.cli.progress import progress
-from vanling.cli.report import show_conversation
+from vanling.cli.report import keep_reply, show_conversation
 from vanling.cli.running import interruptible, run
-from vanling.cli.speech_end import voiced_windows
-from vanling.cli.wav import read_wav
+from vanling.cli.wav import check_writable, read_speech
 from vanling.config import Config
 from vanling.session.metrics import TurnTimes
 
 SENTENCE = "Good morning, how are you doing today?"
+INSTEAD = "give --say some words in that language"
 TIMES_S = 2.0
 """The server writes a turn's times down when the turn is over, which may be after the device has heard its end."""
 
@@ -45,17 +45,34 @@ def demo(
         raise typer.BadParameter("give --say or --wav, not both")
     if say is not None and not say.strip():
         raise typer.BadParameter("there is nothing to say in an empty text", param_hint="--say")
-    clip = None if wav is None else read_wav(wav, RATE)
-    if clip is not None and not voiced_windows(clip, RATE).any():
-        fail(f"{wav} holds nothing that sounds like speech")
+    check_writable(save)
+    clip = None if wav is None else read_speech(wav, RATE)
     with (
         interruptible(),
         tempfile.TemporaryDirectory(prefix="vanling-demo-") as folder,
         progress("starting") as stage,
     ):
         settled = settle(config, sets, debug, *_private(folder), quiet=True)
-        seen, times = run(_demo(settled, clip, say or SENTENCE, stage))
-    show_conversation(seen, times, as_json, save)
+        seen, times = run(_demo(settled, clip, say or SENTENCE, _neutral(stage)))
+    show_conversation(seen, times, as_json, note=_explained(settled, seen))
+    keep_reply(seen, save, as_json)
+
+
+def _neutral(stage: Callable[[str], None]) -> Callable[[str], None]:
+    """Our folder is a temporary one, so that what engines do once they do each time."""
+    return lambda text: stage(text.removesuffix(", once").removesuffix(" for the first time"))
+
+
+def _explained(config: Config, seen: Conversation) -> str:
+    """Which part of the times nobody works in."""
+    silence_ms = config.vad.min_silence_ms + config.turn.silence_confirm_ms
+    words = (
+        f"The times are cumulative. {silence_ms} ms are the silence that ends a turn "
+        "(vad.min_silence_ms + turn.silence_confirm_ms)"
+    )
+    if seen.frames:
+        words += f", {config.pacing.start_gap_ms} ms the device's time to get ready (pacing.start_gap_ms)"
+    return f"{words}."
 
 
 def _private(folder: str) -> list[str]:
@@ -83,7 +100,7 @@ async def _demo(
     await server.start()
     try:
         if clip is None:
-            clip = await spoken(say, config.engine_section("tts"), config.server.data_dir, stage)
+            clip = await spoken(say, config.engine_section("tts"), config.server.data_dir, stage, INSTEAD)
         seen = await converse(server.ws_url, audio=clip, stage=stage)
         return seen, await turns.of(seen.session_id)
     finally:

@@ -12,7 +12,7 @@ import json
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from enum import Enum
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
@@ -44,7 +44,7 @@ HELLO = {
 }
 
 
-class Mode(Enum):
+class Mode(StrEnum):
     """Who ends the turn: the server (auto, realtime with the microphone open all along) or the button (manual)."""
 
     AUTO = "auto"
@@ -281,7 +281,10 @@ class Device:
         socket = self._connected()
         normal = " ".join(filter(None, (f"code {socket.close_code}", socket.close_reason)))
         reason = reason_of_close(failure) if failure is not None else normal
-        raise DeviceError(f"{self.url} closed the connection before it had answered: {reason}{self._last_words()}")
+        what = "before it had answered"
+        if "no_activity" in reason and self._microphone is not None:
+            what = "because it heard no speech"
+        raise DeviceError(f"{self.url} closed the connection {what}: {reason}{self._last_words()}")
 
     def _last_words(self) -> str:
         errors = self.conversation.errors

@@ -8,7 +8,21 @@ from dataclasses import asdict, dataclass, field
 from rich.markup import escape
 
 from vanling.cli.checks import Check, checks
-from vanling.cli.common import ConfigFile, Debug, Json, Sets, fail, guarded, out, print_json, settle
+from vanling.cli.common import (
+    ConfigFile,
+    Debug,
+    Host,
+    Json,
+    Open,
+    Port,
+    Sets,
+    fail,
+    guarded,
+    listening,
+    out,
+    print_json,
+    settle,
+)
 from vanling.cli.progress import progress
 from vanling.cli.running import run
 from vanling.cli.speed import Speed, measure
@@ -32,15 +46,24 @@ class Examination:
         return {
             "ok": not self.failing,
             "checks": [asdict(check) for check in self.checks],
-            "speed": None if self.speed is None else self.speed.document(),
+            "measured": None if self.speed is None else self.speed.document(),
             "proposals": self.proposals,
         }
 
 
 @guarded
-def doctor(as_json: Json = False, config: ConfigFile = None, sets: Sets = None, debug: Debug = False) -> None:
+def doctor(
+    *,
+    host: Host = None,
+    port: Port = None,
+    open_: Open = False,
+    as_json: Json = False,
+    config: ConfigFile = None,
+    sets: Sets = None,
+    debug: Debug = False,
+) -> None:
     """Check libraries, models, folder, access, port and clock, measure the engines; exit 1 if serving would fail."""
-    settled = settle(config, sets, debug, quiet=True)
+    settled = settle(config, sets, debug, *listening(host, port, open_), quiet=True)
     with progress("looking around") as stage:
         found = _examine(settled, stage)
     if as_json:
@@ -72,7 +95,7 @@ def _show(found: Examination) -> None:
     if found.speed is not None:
         for line in _speed_lines(found.speed):
             console.print(f"     {line}")
-    for proposal in found.proposals:
+    for proposal in found.proposals or (["nothing to change"] if found.speed is not None else []):
         console.print(f"     {escape(proposal)}")
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from vanling.cli.common import with_pip
 from vanling.cli.connecting import DeviceError
 from vanling.cli.microphone import FRAME, RATE
 from vanling.cli.speech_end import LEAST_DB
@@ -74,7 +75,7 @@ def _open(arrived: Any) -> Any:
     try:
         sounddevice = importlib.import_module("sounddevice")
     except ImportError:
-        raise DeviceError("--mic needs the Python package sounddevice: pip install sounddevice") from None
+        raise DeviceError(with_pip("--mic needs the Python package sounddevice: pip install sounddevice")) from None
     except OSError as error:
         raise DeviceError(f"--mic needs the PortAudio library: {error}") from None
     try:

@@ -1,49 +1,40 @@
-"""The command ``vanling``."""
+"""Where the process begins. Loading the commands takes a moment, so nothing is loaded before Ctrl-C has an answer."""
 
 from __future__ import annotations
 
-import sys
-from typing import Annotated
+import os
+import signal
+from contextlib import suppress
+from types import FrameType
 
-import typer
-
-from vanling import __version__
-from vanling.cli import config, models
-from vanling.cli.demo import demo
-from vanling.cli.doctor import doctor
-from vanling.cli.serve import serve
-from vanling.cli.talk import talk
-
-app = typer.Typer(
-    name="vanling",
-    help="A self-hosted voice server: one small machine answers every voice device in the house.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-)
-app.command()(serve)
-app.command()(demo)
-app.command()(talk)
-app.command()(doctor)
-app.add_typer(models.app, name="models")
-app.add_typer(config.app, name="config")
-
-
-def _version(wanted: bool) -> None:
-    if wanted:
-        sys.stdout.write(f"vanling {__version__}\n")
-        raise typer.Exit
-
-
-@app.callback()
-def root(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
-    ] = False,
-) -> None:
-    """Nothing to do before a command; its options act by themselves."""
+BY_CTRL_C = 130
+"""What typer exits with when Ctrl-C comes while it reads the command line."""
 
 
 def main() -> None:
     """Entry point of the ``vanling`` script."""
-    app()
+    # Somebody who starts us in the background of a script has Ctrl-C ignored, and means it.
+    heeded = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if heeded:
+        signal.signal(signal.SIGINT, leave)
+    from vanling.cli.app import app  # noqa: PLC0415
+
+    if heeded:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        app()
+    except SystemExit as done:
+        if done.code == BY_CTRL_C:
+            leave()
+        raise
+    finally:
+        if heeded:
+            # Python waits for threads at its end, and would answer with a traceback.
+            signal.signal(signal.SIGINT, leave)
+
+
+def leave(_number: int = signal.SIGINT, _frame: FrameType | None = None) -> None:
+    """End the process now, as interrupted: libraries that are half loaded must not see an exception."""
+    with suppress(OSError):
+        os.write(2, b"vanling: interrupted\n")
+    os._exit(1)

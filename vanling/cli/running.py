@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any, TypeVar
 
+from vanling.cli.main import leave
+
 T = TypeVar("T")
 
 
@@ -35,6 +37,16 @@ def stoppable() -> Iterator[None]:
     """SIGTERM ends the process with 0, until the event loop has a better answer: libraries take seconds to load."""
     with _on_sigterm(lambda _number, _frame: sys.exit(0)):
         yield
+
+
+@contextmanager
+def hurried() -> Iterator[None]:
+    """Ctrl-C ends the process at once: for the time in which it already ends because of an earlier one."""
+    before = signal.signal(signal.SIGINT, leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager

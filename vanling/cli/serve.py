@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import sys
-import threading
-from collections.abc import Coroutine
-from typing import Annotated, Any
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
-import typer
-
-from vanling.cli.addresses import ota_url
-from vanling.cli.common import ConfigFile, Debug, Sets, guarded, settle
+from vanling.cli.addresses import device_url, is_unspecified, ota_url, reached_at, unknown_address
+from vanling.cli.common import ConfigFile, Debug, Host, Open, Port, Sets, guarded, listening, settle
 from vanling.cli.progress import progress
-from vanling.cli.running import run, stoppable
+from vanling.cli.running import hurried, run, stoppable
 from vanling.config import Config
 from vanling.errors import StartError
+
+if TYPE_CHECKING:
+    from vanling.server.runtime import Server
 
 DRAIN_S = 4.0
 """Sessions get this long to end; the rest of the five seconds is for threads and files."""
 LIMIT_S = 4.5
+
+TOKENLESS = "XiaoZhi devices cannot connect: they have no token, and vanling gives out none yet; they need --open"
 
 logger = logging.getLogger(__name__)
 
@@ -29,23 +31,21 @@ logger = logging.getLogger(__name__)
 @guarded
 def serve(
     *,
-    host: Annotated[
-        str | None, typer.Option(metavar="H", help="Address to listen on; 0.0.0.0 for the network.")
-    ] = None,
-    port: Annotated[int | None, typer.Option(metavar="P", min=0, max=65535, help="Port; 0 takes a free one.")] = None,
-    open_: Annotated[bool, typer.Option("--open", help="Let anyone connect, without a token.")] = False,
+    host: Host = None,
+    port: Port = None,
+    open_: Open = False,
     config: ConfigFile = None,
     sets: Sets = None,
     debug: Debug = False,
 ) -> None:
     """Serve every voice device in the house, until Ctrl-C or SIGTERM."""
-    own = [f"server.host={host}"] if host is not None else []
-    own += [f"server.port={port}"] if port is not None else []
-    own += ["auth.required=false"] if open_ else []
     with stoppable():
-        settled = settle(config, sets, debug, *own)
+        settled = settle(config, sets, debug, *listening(host, port, open_))
         check_exposure(settled)
-        run(_serve(settled))
+        # Not in the event loop, which puts off Ctrl-C until the next await: the models' libraries take their time.
+        from vanling.server.runtime import Server  # noqa: PLC0415
+
+        run(_serve(settled, Server))
 
 
 def check_exposure(config: Config) -> None:
@@ -54,6 +54,8 @@ def check_exposure(config: Config) -> None:
     Raises:
         StartError: with the ways to mend it.
     """
+    if why := unknown_address(config.server.host):
+        raise StartError(f"cannot listen: {why}; 127.0.0.1 is for this machine alone, 0.0.0.0 for all that reach it")
     if not config.auth_required:
         if not config.server.loopback:
             logger.warning(
@@ -71,27 +73,32 @@ def check_exposure(config: Config) -> None:
     )
 
 
-async def _serve(config: Config) -> None:
-    from vanling.server.runtime import Server  # noqa: PLC0415  (loads the models' libraries)
+async def _serve(config: Config, server_type: type[Server]) -> None:
     from vanling.server.signals import stop_event  # noqa: PLC0415
 
-    with stop_event() as stop:
+    with stop_event(_limit_the_end()) as stop:
         with progress("starting") as report:
-            server = Server(config, report)
-            await _start_unless(stop, server.start())
+            server = server_type(config, report)
+            starting = asyncio.create_task(server.start())
+            await _either(starting, stop)
         if not stop.is_set():
+            await starting
             _announce(config, server.url)
             await stop.wait()
-        _limit_the_end()
-        await _drain(server.stop())
+        with hurried():
+            await _give_up(starting)
+            await _drain(server.stop())
 
 
-async def _start_unless(stop: asyncio.Event, start: Coroutine[Any, Any, None]) -> None:
-    """Start, or give up when a signal comes first: nothing is served yet that would have to be drained."""
-    starting = asyncio.create_task(start)
+async def _either(starting: asyncio.Task[None], stop: asyncio.Event) -> None:
+    """Until it has started, or a signal comes first."""
     stopping = asyncio.create_task(stop.wait())
     await asyncio.wait({starting, stopping}, return_when=asyncio.FIRST_COMPLETED)
     stopping.cancel()
+
+
+async def _give_up(starting: asyncio.Task[None]) -> None:
+    """Nothing is served by a start that is under way, so it need not be drained; one that failed still says why."""
     if starting.done():
         await starting
         return
@@ -99,16 +106,12 @@ async def _start_unless(stop: asyncio.Event, start: Coroutine[Any, Any, None]) -
     await asyncio.wait({starting}, timeout=0.5)
 
 
-def _limit_the_end() -> None:
-    """A worker thread may be in the middle of a call that nothing can interrupt, and Python waits for it to end."""
-    watchdog = threading.Timer(LIMIT_S, _leave)
-    watchdog.daemon = True
-    watchdog.start()
+def _limit_the_end() -> Callable[[], None]:
+    """To be called when the end begins. The event loop may be busy then, or a worker thread in the middle of a call
+    that nothing can interrupt, and Python waits for it to end."""
+    from vanling.server.watchdog import Watchdog  # noqa: PLC0415
 
-
-def _leave() -> None:
-    logging.shutdown()
-    os._exit(0)
+    return Watchdog(LIMIT_S).arm
 
 
 async def _drain(stop: Coroutine[Any, Any, None]) -> None:
@@ -126,16 +129,39 @@ async def _drain(stop: Coroutine[Any, Any, None]) -> None:
 
 def _announce(config: Config, url: str) -> None:
     """Tell the log and, unless a machine reads along, the person at the terminal."""
-    device_url = ota_url(url, config.server.host, config.server.public_url)
     logger.info(
-        "listening", extra={"component": "SERVER", "event": "server_started", "url": url, "ota_url": device_url}
+        "listening",
+        extra={
+            "component": "SERVER",
+            "event": "server_started",
+            "url": url,
+            "ota_url": ota_url(url, config.server.host, config.server.public_url),
+        },
     )
     if config.log.format == "json":
+        if config.auth_required:
+            logger.warning(TOKENLESS, extra={"component": "AUTH", "event": "devices_without_token"})
         return
-    lines = [f"vanling listens on {url}"]
-    if config.server.loopback and not config.server.public_url:
-        lines.append("Only this machine can connect; for devices, start with --host 0.0.0.0")
-    else:
-        lines.append(f"In the device's Wi-Fi setup, enter as OTA URL: {device_url}")
-    sys.stdout.write("\n".join(lines) + "\n")
+    sys.stdout.write("\n".join([_where(config, url), *_invitation(config, url)]) + "\n")
     sys.stdout.flush()
+
+
+def _where(config: Config, url: str) -> str:
+    """The last word is a URL at which the server answers: scripts read it."""
+    host = config.server.host
+    if not is_unspecified(host):
+        return f"vanling listens on {url}"
+    line = f"vanling listens on all addresses, port {urlsplit(url).port}: here {url}"
+    others = reached_at(url, host)
+    return line if others == url else f"{line}, in the network {others}"
+
+
+def _invitation(config: Config, url: str) -> list[str]:
+    """What to do next, for who has a device or a client to connect."""
+    server = config.server
+    if not config.auth_required:
+        if server.loopback and not server.public_url:
+            return ["Only this machine can connect; for devices, start with --host 0.0.0.0 --open (or set auth.tokens)"]
+        return [f"In the device's Wi-Fi setup, enter as OTA URL: {ota_url(url, server.host, server.public_url)}"]
+    door = device_url(url, server.host, server.public_url)
+    return [f"Clients that can be given a token may connect to {door}", f"Warning: {TOKENLESS}"]

@@ -21,12 +21,12 @@ VOICE = "piper"
 
 
 async def spoken(
-    text: str, section: dict[str, Any], data_dir: Path, report: Callable[[str], None]
+    text: str, section: dict[str, Any], data_dir: Path, report: Callable[[str], None], instead: str = ""
 ) -> NDArray[np.int16]:
     """``text`` as int16 mono at 16 kHz, spoken by the embedded voice.
 
     ``section`` is the configuration's ``tts``; where that names another engine, the embedded voice speaks with its
-    defaults.
+    defaults. ``instead`` says what to do about a text that it cannot speak.
 
     Raises:
         EngineError: there is no voice here, or it has no sounds for this text.
@@ -35,13 +35,14 @@ async def spoken(
     chosen = section if section.get("engine") == VOICE else {"engine": VOICE}
     voice = await asyncio.to_thread(build_one, "tts", chosen, BuildContext(data_dir, report))
     with closing_engine(voice):
-        return await speak(cast(Tts, voice), text)
+        return await speak(cast(Tts, voice), text, instead)
 
 
-async def speak(voice: Tts, text: str) -> NDArray[np.int16]:
+async def speak(voice: Tts, text: str, instead: str = "") -> NDArray[np.int16]:
     """``text`` as int16 mono at 16 kHz, spoken by ``voice``."""
     if not voice.can_speak(text):
-        raise EngineError(f"the voice ({voice.language}) has no sounds for this text: type it with --text instead")
+        hint = f": {instead}" if instead else ""
+        raise EngineError(f"the voice (language {voice.language}) has no sounds for this text{hint}")
     chunks = [chunk.samples async for chunk in voice.synthesize(text)]
     if not chunks:
         raise EngineError("the voice made no sound of this text")

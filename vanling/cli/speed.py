@@ -42,7 +42,7 @@ class Speed:
 
 
 async def measure(config: Config, stage: Callable[[str], None]) -> tuple[Speed, list[str]]:
-    """Measure the configured engines; also what to change, as sentences.
+    """Measure the configured engines; also what to change, as sentences (empty: nothing).
 
     Raises:
         VanlingError: an engine cannot be built or fails.
@@ -108,11 +108,9 @@ async def _proposals(
 ) -> list[str]:
     """What would make this machine answer sooner; alternatives are measured, not guessed."""
     section = config.engine_section("asr")
-    if section["engine"] != "whisper" or speed.asr_ms is None:
+    if section["engine"] != "whisper" or speed.asr_ms is None or speed.asr_ms <= QUICK_MS:
         return []
     beam, threads = section.get("beam", 5), section.get("threads", 1)
-    if speed.asr_ms <= QUICK_MS:
-        return [f"asr.beam = {beam} and asr.threads = {threads} suit this machine; nothing to change"]
     tried = [(2, threads), (beam, speed.cores), (2, speed.cores)]
     results = []
     for tried_beam, tried_threads in dict.fromkeys(tried):

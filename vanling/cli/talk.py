@@ -15,12 +15,14 @@ from vanling.cli.device import Mode, converse
 from vanling.cli.live_microphone import LiveMicrophone
 from vanling.cli.microphone import RATE, Clip, Microphone
 from vanling.cli.progress import progress
-from vanling.cli.report import show_conversation
+from vanling.cli.report import keep_reply, show_conversation
 from vanling.cli.running import run
-from vanling.cli.wav import read_wav
+from vanling.cli.usage import FLAG, one_of
+from vanling.cli.wav import check_writable, read_speech
 from vanling.config import Config
 
 MIC_LIMIT_S = 120.0
+NOTE = "The times are cumulative. The server knows more: see its log, or vanling demo."
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -46,11 +48,16 @@ def talk(
     url: Annotated[str, typer.Option(metavar="ws://…", help="The server's door, such as ws://host:8080/xiaozhi/v1/.")],
     token: Annotated[str, typer.Option(metavar="T", help="Token, where the server asks for one.")] = "",
     device_id: Annotated[str, typer.Option(metavar="ID", help="MAC address to appear with; else a random one.")] = "",
-    mode: Annotated[Mode, typer.Option(help="Who ends the turn: the server, or the button (manual).")] = Mode.AUTO,
+    mode: Annotated[
+        str,
+        typer.Option(
+            metavar="|".join(Mode), parser=one_of(*Mode), help="Who ends the turn: the server, or the button (manual)."
+        ),
+    ] = Mode.AUTO.value,
     wav: Annotated[Path | None, typer.Option(metavar="FILE", help="Say what this WAV file holds.")] = None,
     say: Annotated[str | None, typer.Option(metavar="TEXT", help="Speak this text with the embedded voice.")] = None,
     text: Annotated[str | None, typer.Option(metavar="TEXT", help="Type this text.")] = None,
-    mic: Annotated[bool, typer.Option("--mic", help="Say it yourself.")] = False,
+    mic: Annotated[bool, typer.Option("--mic", metavar=FLAG, help="Say it yourself.")] = False,
     as_json: Json = False,
     save: Annotated[Path | None, typer.Option(metavar="FILE", help="Keep the reply as a WAV file.")] = None,
     config: ConfigFile = None,
@@ -60,10 +67,12 @@ def talk(
     """Be a XiaoZhi device for one turn: say something, hear the reply, see how long it took."""
     what = _What(wav, say, text, mic)
     what.check()
+    check_writable(save)
     settled = settle(config, sets, debug, quiet=True)
     with progress("preparing") as stage:
-        seen = run(_talk(settled, what, url=url, token=token, device_id=device_id, mode=mode, stage=stage))
-    show_conversation(seen, None, as_json, save)
+        seen = run(_talk(settled, what, url=url, token=token, device_id=device_id, mode=Mode(mode), stage=stage))
+    show_conversation(seen, None, as_json, typed=text is not None, note=NOTE)
+    keep_reply(seen, save, as_json)
 
 
 async def _talk(
@@ -88,7 +97,8 @@ async def _talk(
 
 async def _clip(config: Config, what: _What, stage: Callable[[str], None]) -> Microphone:
     if what.wav is not None:
-        return Clip(read_wav(what.wav, RATE))
+        return Clip(read_speech(what.wav, RATE))
     from vanling.cli.speaker import spoken  # noqa: PLC0415  (loads the voice's libraries)
 
-    return Clip(await spoken(what.say or "", config.engine_section("tts"), config.server.data_dir, stage))
+    section = config.engine_section("tts")
+    return Clip(await spoken(what.say or "", section, config.server.data_dir, stage, "type it with --text instead"))

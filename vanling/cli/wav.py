@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import wave
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from vanling.cli.speech_end import voiced_windows
 from vanling.core.resample import Resampler
 from vanling.errors import VanlingError
 
@@ -56,6 +58,30 @@ def write_wav(path: Path, pcm: NDArray[np.int16], rate: int) -> None:
             file.writeframes(pcm.astype("<i2").tobytes())
     except OSError as error:
         raise WavError(f"{path} cannot be written: {error.strerror or error}") from None
+
+
+def read_speech(path: Path, rate: int) -> NDArray[np.int16]:
+    """Like :func:`read_wav`; raises WavError also for a recording in which nobody speaks."""
+    pcm = read_wav(path, rate)
+    if not voiced_windows(pcm, rate).any():
+        raise WavError(f"{path} holds nothing that sounds like speech")
+    return pcm
+
+
+def check_writable(path: Path | None) -> None:
+    """Raise the WavError of :func:`write_wav` before there is anything to write."""
+    if path is None:
+        return
+    folder = path.parent
+    if path.is_dir():
+        why = "it is a folder"
+    elif not folder.is_dir():
+        why = f"there is no folder {folder}"
+    elif not os.access(path if path.exists() else folder, os.W_OK):
+        why = "permission denied"
+    else:
+        return
+    raise WavError(f"{path} cannot be written: {why}")
 
 
 def resample(pcm: NDArray[np.int16], rate_in: int, rate_out: int) -> NDArray[np.int16]:

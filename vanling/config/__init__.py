@@ -6,7 +6,7 @@
 A key exists only if something reads it, and a key that does not exist is an error that names the nearest one.
 """
 
-from vanling.config.render import example_toml, show
+from vanling.config.render import EngineOptions, example_toml, show
 from vanling.config.root import ENGINE_KINDS, Config
 from vanling.config.sections import (
     Asr,
@@ -33,6 +33,7 @@ __all__ = [
     "Audio",
     "Auth",
     "Config",
+    "EngineOptions",
     "EngineSection",
     "Llm",
     "Log",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,33 +12,61 @@ from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
 from vanling.config.allowed import allowed
-from vanling.config.root import ENGINE_KINDS, Config
+from vanling.config.root import Config
 from vanling.config.secret import MASK, is_secret
 
 _HEADER = """\
-# vanling's configuration. Every key is shown with its default; take the '#' off a line to change it.
-# Start with it: vanling serve --config FILE. An environment variable such as VANLING_SERVER__PORT=9000 or an option
-# such as --set server.port=9000 wins over this file.
+# vanling's configuration. Every key is shown with its default; take the '#' off a line to change it, and give a value
+# where there is none. Start with it: vanling serve --config FILE. An environment variable such as
+# VANLING_SERVER__PORT=9000 or an option such as --set server.port=9000 wins over this file.
 """
 
+EngineOptions = Mapping[str, Mapping[str, Mapping[str, FieldInfo]]]
+"""Kind of engine, name of an engine, its options: ``{"asr": {"whisper": {"beam": FieldInfo(…)}}}``."""
 
-def example_toml() -> str:
-    """Every section and key with its description, range and default, the keys commented out; loads as it is."""
+
+def example_toml(engines: EngineOptions | None = None) -> str:
+    """Every section and key with its description, range and default, the keys commented out; loads as it is.
+
+    ``engines`` are the known ones: their options follow, engine by engine, the keys of their section.
+    """
     lines = [_HEADER]
     for section, section_field in Config.model_fields.items():
         model: Any = section_field.annotation
         lines += [f"# {model.__doc__}", f"[{section}]"]
         for key, field in model.model_fields.items():
-            lines += [f"# {field.description}. {_takes(field)}", f"#{key} = {_default(field)}"]
-        if section in ENGINE_KINDS:
-            lines.append("# Options of the engine stand here too.")
+            lines += _commented(key, field)
+        lines += _engine_lines((engines or {}).get(section, {}))
         lines.append("")
     return "\n".join(lines)
 
 
-def show(config: Config) -> str:
-    """What is in effect, as TOML: secrets masked, and behind every value that is not a default where it was set."""
-    return "\n".join(_effective(config))
+def show(config: Config, engines: EngineOptions | None = None) -> str:
+    """What is in effect, as TOML: secrets masked, and behind every value that is not a default where it was set.
+
+    Options of the known ``engines`` that are not set follow as comments.
+    """
+    return "\n".join(_effective(config, engines or {}))
+
+
+def _engine_lines(
+    engines: Mapping[str, Mapping[str, FieldInfo]], chosen: str = "", given: Iterable[str] = ()
+) -> list[str]:
+    """What engines there are, and the options of each, but for those that the ``chosen`` one was ``given``."""
+    if not engines:
+        return []
+    lines = [f"# Engines: {', '.join(engines)}. Options of an engine stand beside these keys."]
+    for name, options in engines.items():
+        left = {key: field for key, field in options.items() if name != chosen or key not in given}
+        lines.append(f"# {name}{':' if left else ' has no options.' if not options else ' has no others.'}")
+        for key, field in left.items():
+            lines += _commented(key, field)
+    return lines
+
+
+def _commented(key: str, field: FieldInfo) -> list[str]:
+    about = field.description or key
+    return [f"# {about[0].upper()}{about[1:]}. {_takes(field)}", f"#{key} = {_default(field)}".rstrip()]
 
 
 def _takes(field: FieldInfo) -> str:
@@ -50,7 +78,7 @@ def _default(field: FieldInfo) -> str:
     value = field.get_default(call_default_factory=True, validated_data={})
     if isinstance(value, Path):
         value = _with_tilde(value)
-    return _toml(value)
+    return "" if value is None else _toml(value)
 
 
 def _with_tilde(path: Path) -> str:
@@ -59,12 +87,14 @@ def _with_tilde(path: Path) -> str:
     return f"~/{path.relative_to(home).as_posix()}" if path.is_relative_to(home) else path.as_posix()
 
 
-def _effective(config: Config) -> Iterator[str]:
+def _effective(config: Config, engines: EngineOptions) -> Iterator[str]:
     for section in Config.model_fields:
         yield f"[{section}]"
-        for key, value in dict(getattr(config, section)).items():
+        values = dict(getattr(config, section))
+        for key, value in values.items():
             origin = config.origin(f"{section}.{key}")
             yield f"{_key(key)} = {_toml(_masked(key, value))}" + (f"  # {_one_line(origin)}" if origin else "")
+        yield from _engine_lines(engines.get(section, {}), str(values.get("engine", "")), values)
         yield ""
 
 

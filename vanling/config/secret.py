@@ -11,4 +11,4 @@ _SECRET = re.compile(r"(^|[_-])(tokens?|authorization|passwords?|passwd|secrets?
 
 def is_secret(name: str) -> bool:
     """Whether a key of this name holds something that must not be shown (``max_tokens`` does not)."""
-    return bool(_SECRET.search(name)) and not name.lower().startswith(("max_", "min_", "n_", "num_"))
+    return bool(_SECRET.search(name)) and not name.lower().startswith(("max_", "min_", "n_", "num_", "history_"))

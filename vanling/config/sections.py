@@ -183,6 +183,12 @@ class Llm(EngineSection):
     system_prompt: str = Field(default=PERSONA, description="Who the model is and how it should answer")
     first_event_ms: Timeout = Field(default=30_000, description="Longest wait for the beginning of an answer, in ms")
     next_event_ms: Timeout = Field(default=10_000, description="Longest pause within an answer, in ms")
+    history_tokens: int = Field(
+        default=2_000,
+        ge=0,
+        le=10_000_000,
+        description="How much of a conversation the model is reminded of, in tokens (estimated); 0: the last turn only",
+    )
 
 
 class Tts(EngineSection):
@@ -230,6 +236,12 @@ class Session(Section):
         default=30_000, description="A connection without activity is closed after, in ms; 0: never"
     )
     hello_ms: Timeout = Field(default=10_000, description="Longest wait for a client's hello, in ms")
+    resume_ms: int = Field(
+        default=600_000,
+        ge=0,
+        le=86_400_000,
+        description="A device that returns within this time goes on with its conversation, in ms; 0: always a new one",
+    )
     barge_in_lockout_ms: Milliseconds = Field(
         default=250, description="Voice does not interrupt this soon after a reply begins or ends, in ms"
     )

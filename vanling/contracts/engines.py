@@ -153,6 +153,16 @@ class Role(Enum):
     SYSTEM = "system"
     USER = "user"
     ASSISTANT = "assistant"
+    TOOL = "tool"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A tool that the model wants called; ``arguments`` is JSON as the model wrote it, well formed or not."""
+
+    id: str
+    name: str
+    arguments: str = "{}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +171,12 @@ class Message:
 
     role: Role
     text: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    """Of an assistant: each is answered by one message of role TOOL right behind it, in this order."""
+    tool_call_id: str = ""
+    """Of a TOOL message: the call that it answers."""
+    interrupted: bool = False
+    """Of an assistant: the text is what the user heard before breaking in; there was more."""
 
 
 @dataclass(frozen=True, slots=True)

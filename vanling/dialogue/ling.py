@@ -14,13 +14,17 @@ from enum import Enum
 
 from vanling.contracts.engines import Delta, Llm, Message, Role
 from vanling.dialogue.conversation import Conversation
-from vanling.dialogue.emotion import NEUTRAL, take_emotion
+from vanling.dialogue.emotion import NEUTRAL
 from vanling.dialogue.empty_input import EmptyKind
 from vanling.dialogue.phrases import Phrase, empty_prompt, phrase
-from vanling.dialogue.splitter import SentenceSplitter
+from vanling.dialogue.speakable import Sentence, Speakable
+from vanling.dialogue.spoken.form import spoken_form
 from vanling.errors import EngineTimeoutError, VanlingError
 
 log = logging.getLogger(__name__)
+
+_AT_ONCE = 200
+"""Characters of one delta that are worked on without a pause for others: some 1 ms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +61,12 @@ Act = UserSaid | EmptyTurn | Say | Announcement
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """One sentence of a reply."""
+    """One sentence of a reply, as it is shown."""
 
     text: str
     emotion: str = NEUTRAL
+    spoken: str = ""
+    """What a voice is given instead, where figures and signs are to be read in words; empty: the text itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,10 +140,9 @@ class Ling:
                 yield Utterance(phrase(which, self._language))
                 yield EndOfReply(EndStatus.DONE)
             case Announcement(text):
-                splitter = SentenceSplitter()
-                for sentence in [*splitter.feed(text), *splitter.finish()]:
-                    for utterance in _utterances(sentence):
-                        yield utterance
+                speakable = Speakable()
+                for piece in [*speakable.feed(text), *speakable.finish()]:
+                    yield self._utterance(piece)
                 yield EndOfReply(EndStatus.DONE)
             case UserSaid(text):
                 async with aclosing(self._answer(text)) as answer:
@@ -146,25 +151,26 @@ class Ling:
 
     async def _answer(self, text: str) -> AsyncGenerator[LingItem, None]:
         failure, detail, said, begun = None, "", False, False
-        splitter = SentenceSplitter()
+        speakable = Speakable()
         try:
             async with aclosing(self._deltas(self._prompt(text))) as deltas:
                 async for delta in deltas:
                     if not begun:
                         begun = True
                         yield FirstToken()
-                    for sentence in splitter.feed(delta.text):
-                        for utterance in _utterances(sentence):
+                    for start in range(0, len(delta.text), _AT_ONCE):
+                        for sentence in speakable.feed(delta.text[start : start + _AT_ONCE]):
                             said = True
-                            yield utterance
+                            yield self._utterance(sentence)
+                        if start:
+                            await asyncio.sleep(0)  # other sessions share this loop
         except Exception as error:  # an engine may raise anything; the turn must end with a word all the same
             if not isinstance(error, VanlingError):
                 log.exception("language model failed", extra={"component": "LING", "event": "llm_error"})
             failure, detail = Failure.LLM_FAILED, str(error) or type(error).__name__
-        for sentence in splitter.finish():
-            for utterance in _utterances(sentence):
-                said = True
-                yield utterance
+        for sentence in speakable.finish():
+            said = True
+            yield self._utterance(sentence)
         if failure is None and not said:
             failure, detail = Failure.LLM_EMPTY, "the language model gave nothing that can be said"
         if failure is None:
@@ -176,6 +182,10 @@ class Ling:
     def _prompt(self, question: str) -> Sequence[Message]:
         history = self.conversation.prompt(question)
         return [Message(Role.SYSTEM, self._system_prompt), *history] if self._system_prompt else history
+
+    def _utterance(self, sentence: Sentence) -> Utterance:
+        spoken = spoken_form(sentence.text, self._language)
+        return Utterance(sentence.text, sentence.emotion, "" if spoken == sentence.text else spoken)
 
     async def _deltas(self, messages: Sequence[Message]) -> AsyncGenerator[Delta, None]:
         """The model's stream with its two limits: to the first event, and between later ones."""
@@ -196,11 +206,6 @@ class Ling:
                 yield delta
         finally:
             await _close(stream)
-
-
-def _utterances(sentence: str) -> list[Utterance]:
-    text, emotion = take_emotion(sentence)
-    return [Utterance(text, emotion)] if text.strip() else []
 
 
 async def _close(stream: AsyncIterator[Delta]) -> None:

@@ -20,5 +20,7 @@ def open_session(model: Path, threads: int = 1) -> onnxruntime.InferenceSession:
     options.execution_mode = onnxruntime.ExecutionMode.ORT_SEQUENTIAL
     # A spinning pool burns a core per session between two calls.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    # The arena keeps the most that any sentence ever took, for good; without it nothing here is measurably slower.
+    options.enable_cpu_mem_arena = False
     options.log_severity_level = 3
     return onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])

@@ -18,6 +18,7 @@ from typing import Any, Protocol, cast, runtime_checkable
 
 from pydantic import ValidationError
 
+from vanling.config.allowed import allowed
 from vanling.contracts.engines import Asr, EngineSet, Llm, Tts, Vad
 from vanling.engines.build import BuildContext
 from vanling.engines.options import (
@@ -166,7 +167,10 @@ def _explain(registration: Registration, error: ValidationError, other_keys: Seq
             f"{where} is not an option of {registration.kind}.engine={registration.name}"
             f"{_nearest(key, known)}; known: {', '.join(known)}"
         )
-    return f"{where}={first['input']!r} cannot be used: {first['msg']}"
+    takes = allowed(registration.options.model_fields[str(first["loc"][0])])
+    said = first["msg"].removeprefix("Input should be ")
+    limit = f"it must be {said}, " if "than" in first["type"] else "it must be "
+    return f"{where}={first['input']!r} cannot be used: {limit}{takes}"
 
 
 def _nearest(word: str, known: list[str]) -> str:

@@ -181,6 +181,8 @@ class TextChunk(Event):
 
     text: str
     emotion: str = NEUTRAL
+    spoken: str = ""
+    """What the voice is given instead of the text; empty: the text itself."""
 
 
 @dataclass(frozen=True, slots=True)

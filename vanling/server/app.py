@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 from urllib.parse import parse_qsl
 
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from vanling import __version__
@@ -34,7 +36,7 @@ def create_app(settings: ServerSettings, auth: Auth) -> FastAPI:
 
 
 class _Guard:
-    """401 comes before 404: without a token, nobody learns which routes exist."""
+    """401 comes before 404: without a token, nobody learns which routes exist. A client that goes is no error."""
 
     def __init__(self, app: ASGIApp, auth: Auth) -> None:
         self._app = app
@@ -42,7 +44,8 @@ class _Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["path"].removesuffix("/") in OPEN_ROUTES or self._admits(scope):
-            await self._app(scope, receive, send)
+            with contextlib.suppress(ClientDisconnect):  # it went in the middle of its body: nobody's fault
+                await self._app(scope, receive, send)
             return
         refusal = PlainTextResponse("a valid token is required\n", 401, {"WWW-Authenticate": "Bearer"})
         await refusal(scope, receive, send)

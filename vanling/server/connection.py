@@ -5,7 +5,6 @@ from __future__ import annotations
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from vanling.clock import Clock
 from vanling.config import Config
@@ -13,7 +12,9 @@ from vanling.contracts.audio import AudioSpec
 from vanling.contracts.engines import EngineSet, Llm, Pcm, VadQueue
 from vanling.contracts.offload import Offload
 from vanling.dialogue.conversation import Conversation
+from vanling.dialogue.conversation_book import ConversationBook
 from vanling.dialogue.ling import Ling, LingLimits
+from vanling.filters.chain import FilterFactory, no_filters
 from vanling.pipeline.node import Template
 from vanling.pipeline.nodes.asr import AsrSettings, AsrTemplate
 from vanling.pipeline.nodes.encode import EncodeTemplate
@@ -22,45 +23,16 @@ from vanling.pipeline.nodes.opus import OpusTemplate
 from vanling.pipeline.nodes.tts import TtsSettings, TtsTemplate
 from vanling.pipeline.nodes.turn import TurnTemplate
 from vanling.pipeline.nodes.vad import VadSettings, VadTemplate
+from vanling.server.door_session import DoorSession, Identity
+from vanling.server.filtered import FilteredSession
 from vanling.session.builder import SessionBuilder
-from vanling.session.frame import Frame, ListenMode
+from vanling.session.frame import ListenMode
 from vanling.session.machine import SessionSettings
 from vanling.session.outlet import PacingSettings
 from vanling.session.session import TurnHook
 from vanling.session.settings import HoldSettings
 from vanling.session.transport import Outbound
 from vanling.session.wheel import TimerWheel
-
-
-@dataclass(frozen=True, slots=True)
-class Identity:
-    """Who is on the other side of a connection, as far as it said so."""
-
-    door: str
-    """Name of the door: ``xiaozhi``, ``realtime``, …"""
-    device_id: str = ""
-    client_id: str = ""
-    remote: str = ""
-    """Address of the peer, ``host:port``."""
-
-
-class DoorSession(Protocol):
-    """A session as its door sees it."""
-
-    @property
-    def id(self) -> str: ...
-
-    def feed(self, frame: Frame) -> None:
-        """Take one frame from the client; returns at once, never raises for what a client may send."""
-
-    async def close(self, reason: str) -> None:
-        """End the session and wait until all of its tasks are gone."""
-
-
-class SessionFactory(Protocol):
-    """What a door is given to open sessions with."""
-
-    def open(self, outbound: Outbound, who: Identity) -> DoorSession: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,21 +50,30 @@ class Shared:
 
 
 class Sessions:
-    """The :class:`SessionFactory` of a server: every door's sessions are put together here."""
+    """The :class:`SessionFactory` of a server: every door's sessions are put together here, and what they remember
+    outlives them here."""
 
-    def __init__(self, config: Config, shared: Shared, on_turn: TurnHook | None = None) -> None:
+    def __init__(
+        self, config: Config, shared: Shared, on_turn: TurnHook | None = None, filters: FilterFactory = no_filters
+    ) -> None:
         self._config = config
         self._shared = shared
+        self._filters = filters
+        self.conversations = ConversationBook(
+            shared.clock, resume_ms=config.session.resume_ms, history_tokens=config.llm.history_tokens
+        )
         self._builder = SessionBuilder(
             shared.clock, shared.wheel, _session_settings(config, shared.engines.llm), _pacing(config), on_turn=on_turn
         )
 
     def open(self, outbound: Outbound, who: Identity) -> DoorSession:
         session_id = uuid.uuid4().hex
-        conversation = Conversation(who.device_id or session_id)
+        book = self.conversations
+        conversation = book.claim(who.device_id) if who.device_id else book.anonymous(session_id)
         templates = [*self._hearing(), *self._reply(conversation)]
         builder = self._builder.with_id(session_id).with_conversation(conversation).with_node_templates(templates)
-        return builder.build(outbound)
+        filtered = FilteredSession(outbound, self._filters, session_id, who)
+        return filtered.attach(builder.build(filtered)) if filtered.needed else builder.build(outbound)
 
     def _hearing(self) -> Sequence[Template]:
         config, shared = self._config, self._shared

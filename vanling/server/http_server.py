@@ -19,7 +19,7 @@ from vanling.errors import StartError
 from vanling.server import xiaozhi
 from vanling.server.app import create_app
 from vanling.server.auth import Auth
-from vanling.server.connection import SessionFactory
+from vanling.server.door_session import SessionFactory
 from vanling.server.gate import Door, Gate
 from vanling.server.http_protocol import HttpProtocol
 from vanling.server.listening import BACKLOG, bind
@@ -115,7 +115,7 @@ class HttpServer:
             logging.getLogger(name).setLevel(logging.WARNING)
         config = uvicorn.Config(
             self.app,
-            http=functools.partial(HttpProtocol, head_timeout_s=settings.limits.request_timeout_s),  # type: ignore[arg-type]
+            http=functools.partial(HttpProtocol, request_timeout_s=settings.limits.request_timeout_s),  # type: ignore[arg-type]
             ws=functools.partial(WebSocketProtocol, upgrade=self._gate, limits=settings.limits),  # type: ignore[arg-type]
             lifespan="off",
             backlog=BACKLOG,

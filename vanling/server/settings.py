@@ -13,6 +13,11 @@ class WireLimits:
 
     max_message_bytes: int = 256 * 1024
     """A longer message closes the connection with 1009."""
+    max_messages_per_s: float = 1000.0
+    """More than this over a longer time closes the connection with 1008. A device sends 17 to 50 a second; a test that
+    sends its audio ten times faster, 500."""
+    message_burst: int = 5000
+    """So many may come at once."""
     max_backlog_bytes: int = 256 * 1024
     """Outgoing data that a client leaves unread; beyond it the connection is aborted."""
     send_buffer_bytes: int = 4096

@@ -13,12 +13,15 @@ import socket
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
+from websockets.exceptions import InvalidMessage
 from websockets.frames import Frame, Opcode
 from websockets.http11 import Request
 from websockets.protocol import SEND_EOF, State
 from websockets.server import ServerProtocol
 
 from vanling.server.backlog import Backlog
+from vanling.server.flood import FloodGate
+from vanling.server.intake import Intake
 from vanling.server.keepalive import Keepalive
 from vanling.server.settings import WireLimits
 from vanling.server.upgrade import Handler, Rejection, Upgrade, read_request
@@ -34,6 +37,10 @@ _wire_log = logging.getLogger("vanling.wire")
 _wire_log.setLevel(logging.WARNING)
 
 CLOSED_ABNORMALLY = 1006
+PIECE_BYTES = 96
+"""The library reads all frames of what it is given: 16 at most, as the smallest has six bytes."""
+
+NO_REQUEST = b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
 
 class WebSocketProtocol(asyncio.Protocol):
@@ -67,6 +74,8 @@ class WebSocketProtocol(asyncio.Protocol):
         self._is_text = False
         self._close_timer: asyncio.TimerHandle | None = None
         self._backlog: Backlog
+        self._intake: Intake
+        self._flood = FloodGate(limits.max_messages_per_s, limits.message_burst)
         self._keepalive = Keepalive(
             self._loop, limits.ping_interval_s, limits.pong_timeout_s, self._send_ping, self._pong_is_late
         )
@@ -110,6 +119,7 @@ class WebSocketProtocol(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast("asyncio.Transport", transport)
         self._backlog = Backlog(self._loop, self.transport, self._limits, self.abort)
+        self._intake = Intake(self._loop, self.transport, self._receive, PIECE_BYTES)
         # uvicorn does this only after it has passed on the request: pause_writing() would reach its HTTP protocol.
         self.transport.set_protocol(self)
         # Any byte left over counts. Not high=0: the TLS transport takes "empty" for "above 0" and stays paused.
@@ -121,17 +131,7 @@ class WebSocketProtocol(asyncio.Protocol):
         self._book.add(self)
 
     def data_received(self, data: bytes) -> None:
-        if self._wire.reader.eof:
-            return
-        self._wire.receive_data(data)
-        for event in self._wire.events_received():
-            if isinstance(event, Request):
-                self._answer(event)
-            elif isinstance(event, Frame):
-                self._take(event)
-        self._flush()
-        if self._wire.parser_exc is not None:
-            self._fail_received()
+        self._intake.feed(data)
 
     def eof_received(self) -> bool:
         self._wire.receive_eof()
@@ -142,6 +142,7 @@ class WebSocketProtocol(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._book.discard(self)
+        self._intake.stop()
         self._backlog.stop()
         if self._close_timer is not None:
             self._close_timer.cancel()
@@ -161,6 +162,27 @@ class WebSocketProtocol(asyncio.Protocol):
         self.close(1001, "server is going away")
 
     # --- in -----------------------------------------------------------------------------------------------------
+
+    def _receive(self, piece: bytes) -> int:
+        if self._finished or self._wire.reader.eof:
+            return 0
+        self._wire.receive_data(piece)
+        events = self._wire.events_received()
+        # Everything counts, not only whole messages: a ping has its cost too.
+        if events and self._handler is not None and not self._flood.admits(len(events), self._loop.time()):
+            self._flooded()
+            return len(events)
+        for event in events:
+            if isinstance(event, Request):
+                self._answer(event)
+            elif isinstance(event, Frame):
+                self._take(event)
+        if self._wire.handshake_exc is not None and not self._closing:
+            self._refuse_handshake(self._wire.handshake_exc)
+        self._flush()
+        if self._wire.parser_exc is not None:
+            self._fail_received()
+        return len(events)
 
     def _answer(self, request: Request) -> None:
         response = self._wire.accept(request)
@@ -189,6 +211,12 @@ class WebSocketProtocol(asyncio.Protocol):
         except Exception:
             log.exception("upgrade request failed", extra={"component": "WS", "event": "upgrade_failed"})
             return Rejection(500, "internal error")
+
+    def _refuse_handshake(self, error: Exception) -> None:
+        if isinstance(error, InvalidMessage):  # for other errors the library has written an answer
+            self._backlog.write(NO_REQUEST, audio=False)
+        self._closing = True
+        self._drop_soon()
 
     def _take(self, frame: Frame) -> None:
         match frame.opcode:
@@ -227,6 +255,11 @@ class WebSocketProtocol(asyncio.Protocol):
     def _handler_failed(self) -> None:
         log.exception("connection's handler failed", extra={"component": "WS", "event": "handler_failed"})
         self.close(1011, "internal error")
+
+    def _flooded(self) -> None:
+        log.warning("too many messages; closed", extra={"component": "WS", "event": "flood", "remote": self._remote})
+        self._wire.fail(1008, "too many messages")
+        self._fail_received()
 
     def _close_received(self) -> None:
         received = self._wire.close_rcvd

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import re
+from collections import Counter
 from collections.abc import Callable
 
 from vanling.protocols.xiaozhi import Refusal, XiaozhiTranslator
-from vanling.server.connection import DoorSession, Identity, SessionFactory
+from vanling.protocols.xiaozhi.identity import read_id
+from vanling.server.door_session import DoorSession, Identity, SessionFactory
 from vanling.server.settings import WireLimits
 from vanling.server.upgrade import Connection, UpgradeRequest
-from vanling.session.frame import Audio, CloseOut, Error, OutputMessage
+from vanling.session.frame import Audio, Close, CloseOut, Error, OutputMessage
 
 log = logging.getLogger(__name__)
 
 PATHS = ("/xiaozhi/v1", "/vanling/v1")
 
-LOGGED_REFUSALS = 5
-"""Per connection; the client is told of all."""
-
-_ID = re.compile(r"[\x21-\x7e]{1,128}")
-_MAC = re.compile(r"[0-9A-Fa-f]{2}([:-][0-9A-Fa-f]{2}){5}")
+LOGGED_ODDITIES = 5
+"""Of each kind, for one connection: one client must not fill the log. It is told of all that it is told of."""
 
 
 class XiaozhiDoor:
@@ -89,11 +87,12 @@ class XiaozhiConnection:
     def __init__(self, door: XiaozhiDoor, who: Identity, framing_version: int | None) -> None:
         self.who = who
         self._door = door
-        self._translator = XiaozhiTranslator(framing_version, door.limits.device)
+        self._translator = XiaozhiTranslator(framing_version, door.limits.device, note=self._note)
         self._connection: Connection | None = None
         self._session: DoorSession | None = None
         self._hello_timer: asyncio.TimerHandle | None = None
-        self._refused = 0
+        self._ending = False
+        self._logged: Counter[str] = Counter()
 
     # --- the socket's handler -----------------------------------------------------------------------------------
 
@@ -128,7 +127,8 @@ class XiaozhiConnection:
         if connection is None or connection.closed:
             return
         if isinstance(message, CloseOut):
-            self.end(1000, message.reason, message.reason)
+            if not self._ending:
+                self._close(1000, message.reason, message.reason)
             return
         if isinstance(message, Error):
             self._log("error", f"error to the client ({message.code.value})")
@@ -148,7 +148,18 @@ class XiaozhiConnection:
     # --- the end ------------------------------------------------------------------------------------------------
 
     def end(self, code: int, reason: str, why: str) -> None:
-        """Close the socket in the protocol's way and end the session."""
+        """End the session and close the socket in the protocol's way, in this order: a device that is being spoken to
+        is owed its ``tts stop``."""
+        if self._ending:
+            return
+        self._ending = True
+        try:
+            if self._session is not None:
+                self._session.feed(Close(reason=why))
+        finally:
+            self._close(code, reason, why)
+
+    def _close(self, code: int, reason: str, why: str) -> None:
         if self._connection is not None:
             self._connection.close(code, reason)
         self._let_go(why)
@@ -166,15 +177,22 @@ class XiaozhiConnection:
         self.end(1000, "no hello", "no_hello")
 
     def _refuse(self, refusal: Refusal) -> None:
-        self._refused += 1
-        if self._refused <= LOGGED_REFUSALS:  # one client must not fill the log
-            self._log("refused", f"message refused: {refusal.message} ({refusal.ref or 'message'})")
+        self._odd("refused", f"message refused: {refusal.message} ({refusal.ref or 'message'})")
         wire = self._translator.encode(refusal)
         if self._connection is not None and isinstance(wire, str):
             self._connection.send_text(wire)
 
-    def _log(self, event: str, text: str) -> None:
-        log.info(
+    def _note(self, event: str, text: str) -> None:
+        self._odd(event, text, logging.WARNING)
+
+    def _odd(self, event: str, text: str, level: int = logging.INFO) -> None:
+        self._logged[event] += 1
+        if self._logged[event] <= LOGGED_ODDITIES:
+            self._log(event, text, level)
+
+    def _log(self, event: str, text: str, level: int = logging.INFO) -> None:
+        log.log(
+            level,
             text,
             extra={
                 "component": "WS",
@@ -186,20 +204,13 @@ class XiaozhiConnection:
 
 
 def identify(request: UpgradeRequest) -> Identity:
-    """Who connects, from headers (devices) or query (browsers). An id that is no printable word is none; a MAC is
-    written in lower case, as the browser page sends the same device's in upper case."""
+    """Who connects, from headers (devices) or query (browsers)."""
     return Identity(
         door="xiaozhi",
-        device_id=_read_id(request.named("device-id")),
-        client_id=_read_id(request.named("client-id")),
+        device_id=read_id(request.named("device-id")),
+        client_id=read_id(request.named("client-id")),
         remote=request.remote,
     )
-
-
-def _read_id(value: str) -> str:
-    if not _ID.fullmatch(value):
-        return ""
-    return value.lower() if _MAC.fullmatch(value) else value
 
 
 def _framing_version(request: UpgradeRequest) -> int | None:

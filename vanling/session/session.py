@@ -28,6 +28,7 @@ from vanling.session.actions import (
     Upgrade,
 )
 from vanling.session.frame import (
+    Abort,
     Audio,
     Close,
     CloseOut,
@@ -37,6 +38,7 @@ from vanling.session.frame import (
     Opus,
     OutputMessage,
     ReplyDone,
+    ReplyStatus,
     TtsStop,
 )
 from vanling.session.machine import SessionMachine
@@ -92,6 +94,7 @@ class Session:
         self._context = NodeContext(parts.session_id, parts.clock, self._spawn)
         self._running: Round | None = None
         self._shadow = Round(1, parts.session_id, HearingHalf(parts.hearing, self._context, self._on_hearing))
+        parts.conversation.when_lost(self._conversation_lost)
         self._log(logging.INFO, "session started", "session_started")
 
     @property
@@ -127,6 +130,10 @@ class Session:
             _, late = await asyncio.wait(pending, timeout=STOP_LIMIT_S)
             for task in late:
                 self._log(logging.ERROR, "task did not end", "round_stop_timeout", reason=task.get_name())
+
+    def _conversation_lost(self) -> None:
+        """Another connection goes on with our conversation: nothing that is said here from now on would be in it."""
+        self.feed(Abort(reason="conversation_lost"))
 
     # --- events ---------------------------------------------------------------------------------------------------
 
@@ -236,6 +243,7 @@ class Session:
         self._shadow.hearing.close()
         for task in self._tasks:
             task.cancel()
+        self._parts.conversation.release()
         self._outbound.send(CloseOut(reason=reason))
         counts = {name: round(n) for name, n in asdict(self._machine.counts).items()}
         rounds = self._shadow.number - 1
@@ -275,7 +283,8 @@ class Session:
             self._report_turn(running)
 
     def _note_reply_done(self, message: ReplyDone, running: Round | None) -> None:
-        self._parts.conversation.assistant_said(message.text)
+        interrupted = message.status is ReplyStatus.INTERRUPTED
+        self._parts.conversation.assistant_said(message.text, interrupted=interrupted)
         if running is None:
             return
         if running.times is not None and running.times.first_audio_ns is None:

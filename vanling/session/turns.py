@@ -46,7 +46,9 @@ class Turns:
             return self._answer(text, None, now_ns)
         if len(self._texts) < MAX_WAITING_TEXTS:
             self._texts.append(text)
-        return []
+            return []
+        full = "too many lines wait for words that are being recognised; this one was dropped"
+        return [Send(Error(epoch=self._floor.epoch, code=ErrorCode.BAD_MESSAGE, message=full))]
 
     def press(self) -> None:
         """A press begins: nothing from before it is answered any more (rule 3.6)."""

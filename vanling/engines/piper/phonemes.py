@@ -22,6 +22,9 @@ log = logging.getLogger(__name__)
 PAD, BEGIN, END = "_", "^", "$"
 _MINOR, _MAJOR = ",", "."
 _BREAK_MARKS = frozenset(",;:.!?")
+LONGEST = 320
+"""Symbols of one synthesis. Characters do not bound them (``W`` alone has nine), and time and memory of the voice's
+encoder grow with their square: three thousand take gigabytes, and seconds in which nobody else is spoken to."""
 _WORD_OR_DIGIT = re.compile(r"[^\W\d_]+|\d")
 
 
@@ -44,9 +47,9 @@ class Phonemizer:
         """Ids of one synthesis after another, each a sentence or a part of a long one; nothing for unspeakable text."""
         for piece in pieces(clean(text, self._language)):
             for sentence in self._read(piece):
-                symbols = self._symbols(sentence)
-                if any(symbol not in _BREAK_MARKS and symbol != " " for symbol in symbols):
-                    yield self._numbers(symbols)
+                for symbols in _short(self._symbols(sentence)):
+                    if any(symbol not in _BREAK_MARKS and symbol != " " for symbol in symbols):
+                        yield self._numbers(symbols)
 
     def _read(self, piece: str) -> list[Sentence]:
         """gruut's reading; what it stumbles over (numbers out of its range) is read as bare words and digits."""
@@ -83,3 +86,20 @@ class Phonemizer:
             numbers.extend(pad)
         numbers.extend(self._ids[END])
         return np.array(numbers, np.int64)
+
+
+def _short(symbols: list[str]) -> Iterator[list[str]]:
+    """Parts of at most :data:`LONGEST` symbols, cut at a pause, else between words, in the second half of each."""
+    while len(symbols) > LONGEST:
+        cut = _border(symbols)
+        yield symbols[:cut]
+        symbols = symbols[cut:]
+    yield symbols
+
+
+def _border(symbols: Sequence[str]) -> int:
+    for marks in (_BREAK_MARKS, frozenset(" ")):
+        for i in range(LONGEST - 1, LONGEST // 2, -1):
+            if symbols[i] in marks:
+                return i + 1
+    return LONGEST

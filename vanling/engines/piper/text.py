@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterator
 
 LONGEST = 280
 """Characters of one synthesis: some 20 s of speech; the encoder's cost grows with the square."""
 
+_LONG_NUMBER = re.compile(r"\d{13,}")
+"""Read digit by digit: nobody follows such a number, and spelling it out takes hundreds of words."""
 _PAUSES = str.maketrans({"–": ", ", "—": ", ", "―": ", ", "“": '"', "”": '"', "‘": "'", "’": "'", "`": "'"})
 _SPOKEN_SYMBOLS = frozenset("+=%&@#*/<>^~|$€£¥°")
 
@@ -22,7 +25,7 @@ def clean(text: str, language: str) -> str:
     if language == "en":
         plain = "".join(c for c in unicodedata.normalize("NFD", plain) if not unicodedata.combining(c))
     kept = "".join(c if _is_text(c) else " " for c in plain.translate(_PAUSES))
-    return " ".join(kept.split())
+    return " ".join(_LONG_NUMBER.sub(lambda number: " ".join(number[0]), kept).split())
 
 
 def _is_text(character: str) -> bool:

@@ -71,6 +71,8 @@ class AsrNode(SyncNode):
         self._listening = False
         self._speaking = False
         self._closed = False
+        self._at_work = asyncio.Lock()
+        """One recognition of ended turns at a time: however much a client sends, others wait for one job of its."""
 
     def push(self, event: Event, out: Out) -> None:
         if type(event) is Window:
@@ -233,7 +235,8 @@ class AsrNode(SyncNode):
         result = AsrResult(Outcome.EMPTY)
         try:
             async with asyncio.timeout(self._settings.timeout_ms / 1000):
-                result = await self._words(turn)
+                async with self._at_work:
+                    result = await self._words(turn)
         except TimeoutError:
             failure = str(EngineTimeoutError(f"no words from the recogniser within {self._settings.timeout_ms:g} ms"))
         except Exception as error:  # whatever the engine raises, the turn must get its outcome

@@ -33,11 +33,11 @@ class LingNode(AsyncNode):
                 match item:
                     case FirstToken():
                         yield self._progress(Milestone.LLM_FIRST, asked_ns)
-                    case Utterance(text, emotion):
+                    case Utterance(text, emotion, spoken):
                         if first_sentence:
                             first_sentence = False
                             yield self._progress(Milestone.SENTENCE_FIRST, asked_ns)
-                        yield TextChunk(text, emotion)
+                        yield TextChunk(text, emotion, spoken)
                     case EndOfReply():
                         yield ReplyEnd(item)
 

@@ -14,7 +14,7 @@ log = logging.getLogger(__name__)
 
 
 class OpusNode(SyncNode):
-    """Decodes; a packet that libopus refuses is counted, said in the log once a run, and replaced by concealment.
+    """Decodes; a packet that libopus refuses is counted, told in the log ever more rarely, and replaced by concealment.
 
     libopus decodes any packet to the rate it is asked for, so the decoder runs at the models' rate and the client's
     announced rate, frame length and channel count do not matter: the packet is trusted, not the hello.
@@ -23,7 +23,6 @@ class OpusNode(SyncNode):
     def __init__(self, session_id: str) -> None:
         self._decoder = Decoder(MODEL_RATE)
         self._session_id = session_id
-        self._bad_run = 0
         self.bad_packets = 0
 
     def push(self, event: Event, out: Out) -> None:
@@ -32,7 +31,6 @@ class OpusNode(SyncNode):
             return
         try:
             pcm = self._decoder.decode(event.packet)
-            self._bad_run = 0
         except AudioValueError as error:
             self._note_bad(error)
             # Lost audio is still time: silence confirmation counts samples, so the gap must be filled.
@@ -41,8 +39,7 @@ class OpusNode(SyncNode):
 
     def _note_bad(self, error: AudioValueError) -> None:
         self.bad_packets += 1
-        self._bad_run += 1
-        if self._bad_run == 1:
+        if self.bad_packets & (self.bad_packets - 1) == 0:  # the 1st, 2nd, 4th …: one client must not fill the log
             log.warning(
                 "undecodable packet",
                 extra={

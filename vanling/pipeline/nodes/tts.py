@@ -71,12 +71,13 @@ class TtsNode(AsyncNode):
 
     async def _speak(self, chunk: TextChunk) -> AsyncGenerator[Event, None]:
         yield SentenceBegin(chunk.text, chunk.emotion)
-        if not self._tts.can_speak(chunk.text):
+        spoken = chunk.spoken or chunk.text
+        if not self._tts.can_speak(spoken):
             yield SentenceDone(chunk.text)
             return
         failure = ""
         try:
-            async with aclosing(self._pieces(chunk.text)) as pieces:
+            async with aclosing(self._pieces(spoken)) as pieces:
                 async for piece in pieces:
                     yield piece
         except Exception as error:  # a voice may raise anything; the sentence is shown, the reply goes on

@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from vanling.protocols.xiaozhi.identity import read_id
 from vanling.protocols.xiaozhi.refusal import Refused
 from vanling.protocols.xiaozhi.wire import Json, JsonObject, get_str, parse_object
 
@@ -48,8 +49,8 @@ def read_boot_request(headers: Mapping[str, str], body: bytes) -> BootRequest:
     if version is None:
         version = headers.get("user-agent", "").rpartition("/")[2]
     return BootRequest(
-        device_id=headers.get("device-id") or get_str(described, "mac_address") or "",
-        client_id=headers.get("client-id") or get_str(described, "uuid") or "",
+        device_id=read_id(headers.get("device-id") or get_str(described, "mac_address") or ""),
+        client_id=read_id(headers.get("client-id") or get_str(described, "uuid") or ""),
         firmware_version=version if _VERSION.fullmatch(version) else "",
     )
 

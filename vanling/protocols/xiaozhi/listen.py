@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import logging
-
 from vanling.protocols.xiaozhi.limits import Limits
+from vanling.protocols.xiaozhi.note import Note
 from vanling.protocols.xiaozhi.refusal import Refused
 from vanling.protocols.xiaozhi.wire import JsonObject, get_str
 from vanling.session.frame import Detect, Frame, ListenMode, ListenStart, ListenStop, Text
 
-log = logging.getLogger(__name__)
-
 _MODES = {mode.value: mode for mode in ListenMode}
 
 
-def read_listen(message: JsonObject, limits: Limits) -> Frame:
+def read_listen(message: JsonObject, limits: Limits, note: Note) -> Frame:
     """Read a ``listen`` message; raises :class:`Refused` where it has no state that we know, or no text where one
     is due."""
     state = get_str(message, "state")
     ref = f"listen/{state}"
     match state:
         case "start":
-            return ListenStart(mode=_read_mode(message), ref=ref)
+            return ListenStart(mode=_read_mode(message, note), ref=ref)
         case "stop":
             return ListenStop(ref=ref)
         case "detect":
@@ -44,11 +41,10 @@ def read_words(message: JsonObject, ref: str, limits: Limits) -> str:
     return text
 
 
-def _read_mode(message: JsonObject) -> ListenMode:
+def _read_mode(message: JsonObject, note: Note) -> ListenMode:
     name = get_str(message, "mode")
     mode = _MODES.get(name or "")
     if mode is None:
-        # Never echo the value: it is whatever the client likes to write into our log.
-        log.warning("listen/start: mode missing or unknown; auto holds", extra={"component": "WS", "event": "mode_odd"})
+        note("mode_odd", "listen/start: mode missing or unknown; auto holds")
         return ListenMode.AUTO
     return mode

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import logging
-
 from vanling.protocols.xiaozhi.binary import Packet, read_binary
 from vanling.protocols.xiaozhi.hello import FRAMING_VERSIONS, read_hello
 from vanling.protocols.xiaozhi.limits import Limits
 from vanling.protocols.xiaozhi.listen import read_listen, read_words
+from vanling.protocols.xiaozhi.note import Note
 from vanling.protocols.xiaozhi.outbound import Outbound
 from vanling.protocols.xiaozhi.refusal import Refusal, Refused
 from vanling.protocols.xiaozhi.wire import JsonObject, dump_ascii, get_str, parse_object
 from vanling.session.frame import Abort, ErrorCode, Frame, Mcp, Opus, OutputMessage, Text
-
-log = logging.getLogger(__name__)
 
 IGNORED_TYPES = frozenset({"goodbye", "iot", "ping", "pong"})
 """Legitimate in other versions or transports of the protocol, and without meaning here."""
@@ -24,14 +21,21 @@ class XiaozhiTranslator:
 
     ``framing_version`` (1, 2 or 3) is the ``Protocol-Version`` of the upgrade request, None where the client sent none:
     then the hello's ``version`` decides, and 1 holds until it comes. ``session_id`` goes into every JSON message.
+    ``note`` is told of what is odd in a message that is taken.
     """
 
     def __init__(
-        self, framing_version: int | None = None, limits: Limits | None = None, *, session_id: str = ""
+        self,
+        framing_version: int | None = None,
+        limits: Limits | None = None,
+        *,
+        session_id: str = "",
+        note: Note = lambda event, text: None,
     ) -> None:
         self._announced = framing_version if framing_version in FRAMING_VERSIONS else None
         self._version = self._announced or 1
         self._limits = limits or Limits()
+        self._note = note
         self._greeted = False
         self._audio_refused = False
         self._out = Outbound(session_id)
@@ -77,7 +81,7 @@ class XiaozhiTranslator:
             case "hello":
                 return self._read_hello(message)
             case "listen":
-                return [read_listen(message, self._limits)]
+                return [read_listen(message, self._limits, self._note)]
             case "text":
                 return [Text(text=read_words(message, "text", self._limits), ref="text")]
             case "abort":
@@ -89,7 +93,7 @@ class XiaozhiTranslator:
                 return []
 
     def _read_hello(self, message: JsonObject) -> list[Frame | Refusal]:
-        hello = read_hello(message)
+        hello = read_hello(message, self._note)
         if not self._greeted:  # a second hello changes nothing: frames of the first framing are already under way
             self._greeted = True
             self._settle_version(hello.framing_version)
@@ -99,12 +103,8 @@ class XiaozhiTranslator:
         if self._announced is None:
             self._version = asked or 1
         elif asked not in (None, self._announced):
-            log.warning(
-                "hello asks for framing %s, the upgrade request for %s; the latter holds",
-                asked,
-                self._announced,
-                extra={"component": "WS", "event": "hello_odd"},
-            )
+            text = f"hello asks for framing {asked}, the upgrade request for {self._announced}; the latter holds"
+            self._note("hello_odd", text)
 
     def _read_binary(self, message: bytes) -> list[Frame | Refusal]:
         if not message:  # the browser page ends a recording with one
@@ -131,9 +131,8 @@ class XiaozhiTranslator:
 
     def _ignore(self, kind: str) -> None:
         self.ignored_messages += 1
-        level = logging.DEBUG if kind in IGNORED_TYPES or self.ignored_messages > 1 else logging.INFO
-        name = kind if kind in IGNORED_TYPES else "unknown"
-        log.log(level, "message type ignored (%s)", name, extra={"component": "WS", "event": "message_ignored"})
+        if kind not in IGNORED_TYPES:
+            self._note("message_ignored", "message of unknown type ignored")
 
 
 def _read_mcp(message: JsonObject) -> Mcp:
