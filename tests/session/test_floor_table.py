@@ -413,6 +413,18 @@ def test_a_stop_locks_voices_out_as_a_start_does() -> None:
     assert kinds(desk.wait(1)) == ["hold:voice"]
 
 
+def test_the_stop_of_a_hold_locks_voices_out_of_the_reply_that_goes_on() -> None:
+    """It has not started again: the model is slow."""
+    desk = held()
+    desk.wait(100)
+    desk.pause()
+    desk.words(desk.over(), Outcome.EMPTY)
+    assert desk.onset() == []
+    desk.audio()
+    assert kinds(desk.wait(149)) == []
+    assert kinds(desk.wait(1)) == ["hold:barge_in"]
+
+
 def test_a_voice_that_lapsed_within_the_lockout_shuts_nothing() -> None:
     desk = speaking(REALTIME)
     desk.text("another question")
@@ -481,6 +493,16 @@ def test_a_listen_stop_while_held_gives_up_its_words_after_the_patience() -> Non
     desk.outcome = AsrResult(Outcome.TEXT, "half a")
     desk.stop()
     assert kinds(desk.wait(2_000))[-1] == "release:words_owed"
+
+
+def test_a_voice_that_nobody_listens_to_does_not_lengthen_the_patience() -> None:
+    desk = held()
+    desk.outcome = AsrResult(Outcome.TEXT, "half a")
+    desk.stop()
+    desk.wait(1_000)
+    desk.audio()
+    desk.onset()
+    assert kinds(desk.wait(1_000))[-1] == "release:words_owed"
 
 
 def test_the_listen_start_that_the_device_sends_by_itself_during_a_hold_only_sets_the_mode() -> None:

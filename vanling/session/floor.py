@@ -219,7 +219,7 @@ class Floor:
         ear = self.ear
         if self.mode not in self._settings.hold.think_ahead or self.running or ear.owes or self.hold.is_ours(text):
             return []
-        if not self.mode.hands_free or not ear.speech or ear.voice or not ear.up_to_date:
+        if not self.mode.hands_free or not ear.speech or ear.voice:
             return []
         actions = self.think_again()
         self._guess = text
