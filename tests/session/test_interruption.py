@@ -659,3 +659,38 @@ async def test_an_announcement_before_hello_comes_after_it() -> None:
     assert rig.now_ms - began_ms == pytest.approx(2_000, abs=5)
     await rig.done()
     await rig.close()
+
+
+# --- the end, anywhere ------------------------------------------------------------------------------------------------
+
+
+def test_a_session_can_end_at_any_moment_of_guesses_and_holds() -> None:
+    """``run_virtual`` looks for tasks that are left and for errors that nobody retrieved."""
+
+    async def main(at_ms: float, by: str) -> bool:
+        asr = FakeAsr(["what time", "what time is it", "", "stop it", "what time is it"])
+        rig = Rig(asr=asr, llm=FakeLlm([STORY, STORY, STORY]))
+        stream = Stream(await opened(rig, REALTIME))
+
+        async def talk() -> None:
+            await stream.say(600, then_ms=360)  # a guess
+            await stream.say(300, then_ms=1_200)  # dropped, and another that is adopted
+            await stream.say(240, then_ms=1_500)  # a cough: held, and going on
+            await stream.say(480, then_ms=1_500)  # an interruption
+
+        talking = asyncio.create_task(talk())
+        done, _ = await asyncio.wait([talking], timeout=at_ms / 1000)
+        talking.cancel()
+        if by == "abort":
+            rig.abort()
+            await asyncio.sleep(1)
+        stream.task.cancel()
+        await asyncio.gather(talking, stream.task, return_exceptions=True)
+        await rig.close()
+        return bool(done)
+
+    for by in ("close", "abort"):
+        at_ms = 0.0
+        while not run_virtual(main(at_ms, by)):
+            at_ms += 97.0
+        assert at_ms > 5_000
