@@ -128,8 +128,8 @@ async def test_the_embedded_voice_speaks_though_the_server_has_another(monkeypat
     await spoken("hi", {"engine": "mute"}, folder, lambda _: None)
     await spoken("hi", {"engine": "piper", "speaker": "3"}, folder, lambda _: None)
     assert [entry[:2] for entry in built] == [
-        ("tts", {"engine": "piper"}),
-        ("tts", {"engine": "piper", "speaker": "3"}),
+        ("tts", {"noise_scale": 0.0, "noise_w": 0.0, "engine": "piper"}),
+        ("tts", {"noise_scale": 0.0, "noise_w": 0.0, "engine": "piper", "speaker": "3"}),
     ]
     assert all(entry[2].closed for entry in built)
 

@@ -13,6 +13,7 @@ import pytest_asyncio
 from numpy.typing import NDArray
 
 from tests.e2e.speech import RATE, Recording, recordings
+from vanling.cli.speaker import spoken
 from vanling.config import Config, load_config
 from vanling.core.resample import Resampler
 from vanling.engines.registry import BuiltEngines, build_engines
@@ -58,18 +59,13 @@ def recording() -> Recording:
 
 
 @pytest.fixture(scope="session")
-def say(built: BuiltEngines) -> Callable[[str], Coroutine[Any, Any, NDArray[np.int16]]]:
-    """Speak a sentence with the embedded voice: int16 mono at 16 kHz."""
+def say(config: Config) -> Callable[[str], Coroutine[Any, Any, NDArray[np.int16]]]:
+    """Speak a sentence as the commands do, the same each time: int16 mono at 16 kHz."""
 
-    async def speak(text: str) -> NDArray[np.int16]:
-        tts = built.engines.tts
-        assert tts is not None
-        pcm = np.concatenate([piece.samples async for piece in tts.synthesize(text)])
-        resampler = Resampler(tts.rate, RATE)
-        pcm16 = np.concatenate([resampler.process(pcm), resampler.flush()])
-        return (np.clip(pcm16, -1, 1) * 32767).astype(np.int16)
+    async def words(text: str) -> NDArray[np.int16]:
+        return await spoken(text, config.engine_section("tts"), config.server.data_dir, lambda _: None)
 
-    return speak
+    return words
 
 
 @pytest.fixture(scope="session")

@@ -18,6 +18,8 @@ from vanling.engines.registry import build_one, closing_engine
 from vanling.errors import EngineError
 
 VOICE = "piper"
+EVEN = {"noise_scale": 0.0, "noise_w": 0.0}
+"""The same words always sound the same: a device that is to be understood does not vary its voice for liveliness."""
 
 
 async def spoken(
@@ -33,7 +35,7 @@ async def spoken(
     """
     report("loading the voice")
     chosen = section if section.get("engine") == VOICE else {"engine": VOICE}
-    voice = await asyncio.to_thread(build_one, "tts", chosen, BuildContext(data_dir, report))
+    voice = await asyncio.to_thread(build_one, "tts", {**EVEN, **chosen}, BuildContext(data_dir, report))
     with closing_engine(voice):
         return await speak(cast(Tts, voice), text, instead)
 
