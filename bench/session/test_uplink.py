@@ -60,7 +60,8 @@ def _open(loop: asyncio.AbstractEventLoop):
     templates = [
         OpusTemplate(),
         VadTemplate(InlineVad(StubVad()), VadSettings()),
-        AsrTemplate(StubAsr(), AsrSettings(max_turn_ms=1e12)),
+        # Partials are recognitions, one a second, off this path; and there is no loop here to run them in.
+        AsrTemplate(StubAsr(), AsrSettings(max_turn_ms=1e12, partials_ms=0)),
         TurnTemplate(),
     ]
     session = SessionBuilder(clock, TimerWheel(clock, loop)).with_node_templates(templates).build(Nowhere())
