@@ -18,6 +18,9 @@ from vanling.core.resample import Resampler
 from vanling.engines.registry import BuiltEngines, build_engines
 from vanling.server.runtime import Server
 
+EVEN_VOICE = {"engine": "piper", "noise_scale": 0.0, "noise_w": 0.0}
+"""A voice that says the same words the same way each time, so that what is heard back is no matter of luck."""
+
 MISSING = "no recorded speech: install Debian's pocketsphinx-testdata or the moonshine-voice package"
 
 
@@ -34,7 +37,7 @@ def config(data_dir: Path) -> Config:
 @pytest.fixture(scope="session")
 def built(data_dir: Path) -> BuiltEngines:
     """The embedded engines; missing packages fail here, since the ``test`` extra brings them."""
-    engines = build_engines({}, data_dir=data_dir)
+    engines = build_engines({"tts": EVEN_VOICE}, data_dir=data_dir)
     yield engines
     engines.close()
 

@@ -19,6 +19,7 @@ from tests.e2e.speech import alike, plain, recordings
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
+EVEN = ("--set", "tts.noise_scale=0.0", "--set", "tts.noise_w=0.0")
 VANLING = (sys.executable, "-m", "vanling")
 
 
@@ -56,7 +57,7 @@ class Serving:
 
 async def test_demo_holds_a_spoken_conversation(transcribe, tmp_path):
     reply = tmp_path / "reply.wav"
-    code, out, err = await run("demo", "--json", "--say", "Please open the window.", "--save", str(reply))
+    code, out, err = await run("demo", "--json", "--say", "Please open the window.", "--save", str(reply), *EVEN)
     assert code == 0, err
     told = json.loads(out)
     assert plain(told["heard"]) == "please open the window"
