@@ -48,13 +48,5 @@ class EngineTimeoutError(EngineError):
     """An engine did not answer within its limit (CONVERSATION rule 7.2)."""
 
 
-class ProtocolError(VanlingError, ValueError):
-    """A wire message that the protocol does not allow; ``code`` is what the door's error message carries."""
-
-    def __init__(self, message: str, code: int) -> None:
-        super().__init__(message)
-        self.code = code
-
-
 class StartError(VanlingError):
     """The server cannot start: port in use, missing model, unsafe combination of options."""

@@ -58,7 +58,6 @@ class SessionBuilder:
                 session_id=session_id,
                 machine=SessionMachine(session_id, spec, self.settings, self.clock.now_ns()),
                 new_outlet=lambda: Outlet(spec, self.pacing),
-                downlink=spec,
                 hearing=[node for node in self.templates if isinstance(node, SyncTemplate)],
                 reply=[node for node in self.templates if isinstance(node, AsyncTemplate)],
                 conversation=self.conversation or Conversation(session_id),

@@ -9,7 +9,6 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from vanling.clock import Clock
-from vanling.contracts.audio import AudioSpec
 from vanling.dialogue.conversation import Conversation
 from vanling.dialogue.ling import Act, UserSaid
 from vanling.pipeline.chain import HearingHalf
@@ -64,7 +63,6 @@ class SessionParts:
     session_id: str
     machine: SessionMachine
     new_outlet: Callable[[], Outlet]
-    downlink: AudioSpec | None
     hearing: Sequence[SyncTemplate]
     reply: Sequence[AsyncTemplate]
     conversation: Conversation
