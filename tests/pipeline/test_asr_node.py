@@ -212,9 +212,10 @@ async def test_release_after_a_pause_costs_no_second_recognition() -> None:
     assert len(ear.asr.calls) == 1
 
 
+@pytest.mark.parametrize("failure", [EngineError("busy"), RuntimeError("whatever")])
 @virtual
-async def test_a_guess_that_failed_is_asked_again() -> None:
-    ear = Ear(FakeAsr([EngineError("busy"), "second"]))
+async def test_a_guess_that_failed_is_asked_again(failure: Exception) -> None:
+    ear = Ear(FakeAsr([failure, "second"]))
     ear.mode()
     ear.start(10)
     ear.pause()

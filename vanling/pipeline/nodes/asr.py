@@ -62,6 +62,9 @@ class AsrNode(SyncNode):
         self._spawn = context.spawn
         self._clock: Clock = context.clock
         self._session_id = context.session_id
+        self._longest_samples = settings.max_turn_ms * MODEL_RATE / 1000
+        self._partial_samples = settings.partials_ms * MODEL_RATE / 1000
+        self._most_pre_roll_samples = settings.pre_roll_ms * MODEL_RATE / 1000
         self._pre_roll: deque[Window] = deque()
         self._pre_roll_samples = 0
         self._turn = _Turn()
@@ -109,7 +112,7 @@ class AsrNode(SyncNode):
         turn.last = window
         if turn.stream is None:
             self._keep(window)
-        elif turn.samples <= self._settings.max_turn_ms * MODEL_RATE / 1000:
+        elif turn.samples <= self._longest_samples:
             turn.take(turn.stream, window)
             self._tell_partial(turn, turn.stream, out)
         elif self._hands_free:
@@ -121,7 +124,7 @@ class AsrNode(SyncNode):
         """Into the pre-roll; the oldest falls out."""
         self._pre_roll.append(window)
         self._pre_roll_samples += len(window.pcm)
-        while self._pre_roll_samples > self._settings.pre_roll_ms * MODEL_RATE / 1000:
+        while self._pre_roll_samples > self._most_pre_roll_samples:
             self._pre_roll_samples -= len(self._pre_roll.popleft().pcm)
 
     def _open(self) -> None:
@@ -166,7 +169,7 @@ class AsrNode(SyncNode):
             out(GuessHeard(guess.result().text))
 
     def _tell_partial(self, turn: _Turn, stream: AsrStream, out: Out) -> None:
-        step = self._settings.partials_ms * MODEL_RATE / 1000
+        step = self._partial_samples
         if step and self._speaking and not turn.partial_runs and turn.samples - turn.partial_samples >= step:
             turn.partial_runs = True
             turn.partial_samples = turn.samples
@@ -256,7 +259,7 @@ class AsrNode(SyncNode):
         if turn.guess is not None and turn.guess_voiced_samples == turn.voiced_samples:
             try:
                 return await asyncio.shield(turn.guess)
-            except VanlingError:
+            except Exception:
                 pass  # a guess that failed is asked again, now that the turn is certain
         assert turn.stream is not None
         return await turn.stream.hypothesis(Priority.CONFIRMED)
